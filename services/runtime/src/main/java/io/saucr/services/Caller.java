@@ -6,8 +6,8 @@ package io.saucr.services;
  *
  * @param peer the service or client
  * @param number of the message that waits
- * @param pair stands for the generations of both ends, to which the number belongs (K11); 0 where it
- *     is not known, as of callers that an earlier release kept
+ * @param pair stands for the generations of both ends, to which the number belongs (K11); 0 where
+ *     it is not known, as of callers that an earlier release kept
  */
 public record Caller(String peer, long number, long pair) {
 

@@ -43,6 +43,17 @@ public interface Client extends AutoCloseable {
     <A> CompletableFuture<A> ask(Object message, Class<A> answer);
 
     /**
+     * Sends a message that says which type answers it, or such a query.
+     *
+     * @param message of a type that may be sent
+     * @return as {@link #ask(Object, Class)}
+     * @throws IllegalArgumentException where its class does not say the type
+     */
+    default <A> CompletableFuture<A> ask(Asks<A> message) {
+        return ask(message, Asks.answerOf(message));
+    }
+
+    /**
      * Sends a message.
      *
      * @return done once the turn that consumed it is final; fails as {@link #ask} does

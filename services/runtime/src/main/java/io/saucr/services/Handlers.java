@@ -39,6 +39,21 @@ public interface Handlers {
     <M> void returned(Class<M> type, MessageHandler<Returned<M>> handler);
 
     /**
+     * Takes answers to questions that {@link Turn#ask(String, Asks, Continuation)} asked with this
+     * continuation, each in a turn of its own.
+     */
+    <A, C extends Continuation<A>> void answer(
+            Class<C> type, AnswerHandler<? super C, ? super A> handler);
+
+    /**
+     * Takes questions that have no answer: the receiver put the message aside or answered by
+     * another type, is gone for good, or did not answer in time. Each question has an answer or
+     * comes here, once. Each type with {@link #answer} has one.
+     */
+    <C extends Continuation<?>> void unanswered(
+            Class<C> type, UnansweredHandler<? super C> handler);
+
+    /**
      * Gives the service itself a message again and again. Periods that passed while it did not run
      * are skipped (K16). It begins with the first start that says so, and ends with the first that
      * does not.
@@ -60,6 +75,32 @@ public interface Handlers {
          * @param turn of use until this returns, on this thread
          */
         void take(M message, Turn turn) throws Exception;
+    }
+
+    /** Takes answers to questions of one continuation. */
+    @FunctionalInterface
+    interface AnswerHandler<C, A> {
+
+        /**
+         * Takes an answer, in a turn, as {@link MessageHandler#take} takes a message.
+         *
+         * @param continuation as it was given with the question
+         * @param answer of the type that the question says
+         */
+        void take(C continuation, A answer, Turn turn) throws Exception;
+    }
+
+    /** Takes questions of one continuation that have no answer. */
+    @FunctionalInterface
+    interface UnansweredHandler<C> {
+
+        /**
+         * Takes a question, in a turn, as {@link MessageHandler#take} takes a message.
+         *
+         * @param continuation as it was given with the question
+         * @param why there is no answer
+         */
+        void take(C continuation, Unanswered why, Turn turn) throws Exception;
     }
 
     /** Answers queries of one type. */

@@ -28,6 +28,29 @@ public interface Turn {
      */
     Sent send(String service, Object message);
 
+    /**
+     * Asks a service: sends it the message as {@link #send} does, and keeps the continuation in the
+     * state until the answer is there. That is taken by {@link Handlers#answer}, in a turn of its
+     * own, also after crashes and takeovers; where none comes, {@link Handlers#unanswered} hears
+     * why.
+     *
+     * @param service its name
+     * @param message of a type that may be sent
+     * @param continuation of a type that has an answer handler
+     * @return tells this message in {@link #acked}
+     * @throws IllegalArgumentException as {@link #send} does, and where no answer handler takes the
+     *     continuation
+     */
+    <A> Sent ask(String service, Asks<A> message, Continuation<A> continuation);
+
+    /**
+     * Asks a service, and waits no longer than this for its answer: one that comes later is
+     * dropped.
+     *
+     * @param within from {@link #now} on, as {@link #after} takes it
+     */
+    <A> Sent ask(String service, Asks<A> message, Continuation<A> continuation, Duration within);
+
     /** Whether the turn in which the receiver consumed the message is final there (K5). */
     boolean acked(Sent sent);
 
@@ -37,6 +60,7 @@ public interface Turn {
      *
      * @throws IllegalStateException where nobody waits, as with timers, or was answered before, or
      *     {@link #detach} was called
+     * @throws IllegalArgumentException where the message {@link Asks} for another type
      */
     void reply(Object answer);
 

@@ -1,6 +1,8 @@
 package io.saucr.services.bench;
 
+import io.saucr.services.Asks;
 import io.saucr.services.Caller;
+import io.saucr.services.Continuation;
 import io.saucr.services.EnsembleWrites;
 import io.saucr.services.Handlers;
 import io.saucr.services.Returned;
@@ -166,6 +168,18 @@ final class MemoryService {
         }
 
         @Override
+        public <A, C extends Continuation<A>> void answer(
+                Class<C> type, AnswerHandler<? super C, ? super A> handler) {
+            throw new UnsupportedOperationException("nothing is asked here");
+        }
+
+        @Override
+        public <C extends Continuation<?>> void unanswered(
+                Class<C> type, UnansweredHandler<? super C> handler) {
+            throw new UnsupportedOperationException("nothing is asked here");
+        }
+
+        @Override
         public <M> void returned(Class<M> type, MessageHandler<Returned<M>> handler) {
             throw new UnsupportedOperationException("nothing comes back here");
         }
@@ -192,6 +206,17 @@ final class MemoryService {
                 throw new IllegalStateException(e);
             }
             return new Sent(service, 0);
+        }
+
+        @Override
+        public <A> Sent ask(String service, Asks<A> message, Continuation<A> continuation) {
+            throw new UnsupportedOperationException("nothing is asked here");
+        }
+
+        @Override
+        public <A> Sent ask(
+                String service, Asks<A> message, Continuation<A> continuation, Duration within) {
+            throw new UnsupportedOperationException("nothing is asked here");
         }
 
         @Override

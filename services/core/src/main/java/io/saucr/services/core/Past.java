@@ -57,6 +57,10 @@ final class Past {
     long turn;
     long nowMillis;
     long newestTimer;
+
+    /** How many pairs ended since this was made. */
+    long pairsOver;
+
     long newestOutput;
     long newestReturn;
     long newestParked;
@@ -248,6 +252,7 @@ final class Past {
             comeBack(peer, true, reason);
         }
         peer.end();
+        pairsOver++;
         waiting.remove(peer.key);
     }
 
@@ -284,6 +289,7 @@ final class Past {
                 peer.refusedBy = null;
             }
         }
+        pairsOver++;
         bornAs = anew.now();
         formers.add(new Change.Former(anew.before(), newestOutput));
     }

@@ -590,6 +590,23 @@ public final class ServiceCore {
         return peer != null && number >= 1 && peer.isAcked(number);
     }
 
+    /** How many pairs ended so far, in this start. */
+    public long pairsOver() {
+        return past.pairsOver;
+    }
+
+    /**
+     * Whether nothing can answer a message any more: the generation consumed it with which the pair
+     * is over (K11). What it did not consume comes back instead (K15).
+     */
+    public boolean isOrphan(String service, long number) {
+        Peer peer = past.peers.get(service);
+        return peer != null
+                && !service.equals(name)
+                && peer.isAcked(number)
+                && (!peer.known || number <= peer.numbersAfter);
+    }
+
     /** How many messages came again and were dropped, in this start (K7). */
     public long duplicates() {
         return pairs.duplicates();
@@ -616,9 +633,9 @@ public final class ServiceCore {
     }
 
     /**
-     * Stands for the generations of this service and of a peer, to which numbers of messages
-     * belong (K11): the same after each start, and another one for each other pair. 0 for the
-     * service itself, which keeps its numbers, and where there is no pair.
+     * Stands for the generations of this service and of a peer, to which numbers of messages belong
+     * (K11): the same after each start, and another one for each other pair. 0 for the service
+     * itself, which keeps its numbers, and where there is no pair.
      */
     public long pairWith(String peer) {
         Peer other = past.peers.get(peer);

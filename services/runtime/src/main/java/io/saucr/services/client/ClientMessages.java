@@ -5,6 +5,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.state.Codec;
 import io.saucr.services.turns.MessageTypes;
 import io.saucr.services.turns.RecordMessages;
+import java.util.Optional;
 
 /** Messages of a client, which knows types only as it calls with them. Any thread. */
 public final class ClientMessages {
@@ -39,7 +40,8 @@ public final class ClientMessages {
      * @throws ServiceException where it is of another type or cannot be read
      */
     public <A> A decode(String service, Body answer, Class<A> type) {
-        if (!answer.type().equals(types.name(type))) {
+        Optional<Class<? extends A>> kind = types.kind(type, answer.type());
+        if (kind.isEmpty()) {
             throw new ServiceException(
                     service
                             + " answered with "
@@ -52,7 +54,7 @@ public final class ClientMessages {
                             + " record can carry both outcomes");
         }
         try {
-            return types.decode(type, answer.bytes());
+            return types.decode(kind.get(), answer.bytes());
         } catch (IllegalArgumentException e) {
             throw new ServiceException(
                     service
@@ -70,6 +72,6 @@ public final class ClientMessages {
      * @throws IllegalArgumentException where it is not one; the message says why
      */
     public void check(Class<?> answer) {
-        types.check(answer);
+        types.checkAnswer(answer);
     }
 }

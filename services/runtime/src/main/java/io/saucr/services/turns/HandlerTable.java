@@ -1,5 +1,7 @@
 package io.saucr.services.turns;
 
+import io.saucr.services.Asks;
+import io.saucr.services.Continuation;
 import io.saucr.services.Handlers;
 import io.saucr.services.Returned;
 import io.saucr.services.Service;
@@ -10,6 +12,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Which handler takes which type of message of one service: filled by {@link Service#handlers},
@@ -26,6 +30,11 @@ public final class HandlerTable implements Handlers {
     private final Map<String, QueryHandler<Object>> queries = new HashMap<>();
     private final Map<String, OutputHandler<Object>> outputs = new HashMap<>();
     private final Map<String, Repeated> repeated = new HashMap<>();
+
+    /** By the names of continuations, which do not travel: peers cannot name one. */
+    private final Map<String, Answering> answers = new HashMap<>();
+
+    private final Map<String, UnansweredHandler<Object>> unanswered = new HashMap<>();
     private boolean complete;
 
     /**
@@ -35,6 +44,15 @@ public final class HandlerTable implements Handlers {
      * @param message what
      */
     record Repeated(Duration period, Object message) {}
+
+    /**
+     * What takes answers.
+     *
+     * @param continuation of which class
+     * @param answer of which type
+     */
+    record Answering(
+            Class<?> continuation, Class<?> answer, AnswerHandler<Object, Object> handler) {}
 
     private final MessageTypes types;
 
@@ -61,6 +79,15 @@ public final class HandlerTable implements Handlers {
                                 + type
                                 + ", which no message handler takes: add one");
             }
+        }
+        Set<String> deaf = new TreeSet<>(table.answers.keySet());
+        deaf.removeAll(table.unanswered.keySet());
+        if (!deaf.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "answer("
+                            + deaf.iterator().next()
+                            + ") has no unanswered handler of that type: add one, which says what"
+                            + " happens where no answer comes");
         }
         return table;
     }
@@ -97,6 +124,35 @@ public final class HandlerTable implements Handlers {
                 "returned",
                 type,
                 (MessageHandler<Returned<Object>>) (MessageHandler<?>) handler);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <A, C extends Continuation<A>> void answer(
+            Class<C> type, AnswerHandler<? super C, ? super A> handler) {
+        throwIfComplete();
+        types.check(type);
+        Class<?> answer = Asks.parameter(type, Continuation.class);
+        types.checkAnswer(answer);
+        Answering answering =
+                new Answering(
+                        type,
+                        answer,
+                        (AnswerHandler<Object, Object>) (AnswerHandler<?, ?>) handler);
+        if (answers.putIfAbsent(types.name(type), answering) != null) {
+            throw takenTwice("answer", type);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <C extends Continuation<?>> void unanswered(
+            Class<C> type, UnansweredHandler<? super C> handler) {
+        throwIfComplete();
+        types.check(type);
+        if (unanswered.putIfAbsent(types.name(type), (UnansweredHandler<Object>) handler) != null) {
+            throw takenTwice("unanswered", type);
+        }
     }
 
     @Override
@@ -162,6 +218,19 @@ public final class HandlerTable implements Handlers {
 
     Optional<MessageHandler<Returned<Object>>> returned(String type) {
         return Optional.ofNullable(returned.get(type));
+    }
+
+    /** Whether the service asks others, so that questions are a part of its state. */
+    boolean asks() {
+        return !answers.isEmpty();
+    }
+
+    Optional<Answering> answering(String continuation) {
+        return Optional.ofNullable(answers.get(continuation));
+    }
+
+    UnansweredHandler<Object> unanswered(String continuation) {
+        return unanswered.get(continuation);
     }
 
     Optional<QueryHandler<Object>> query(String type) {

@@ -1,6 +1,9 @@
 package io.saucr.services.turns;
 
+import io.saucr.services.Asks;
+import io.saucr.services.Bytes;
 import io.saucr.services.Caller;
+import io.saucr.services.Continuation;
 import io.saucr.services.EnsembleWrites;
 import io.saucr.services.Sent;
 import io.saucr.services.Timer;
@@ -57,7 +60,14 @@ public final class OpenTurn implements Turn {
         /** Whether the sender of that message waits for an answer. */
         boolean waits(Caller caller);
 
-        /** Whether one of the two generations is gone, to which the caller's number belongs (K11). */
+        /**
+         * Keeps a question until its answer is there; a part of the turn's changes of the state.
+         */
+        void ask(Sent sent, Questions.Question question);
+
+        /**
+         * Whether one of the two generations is gone, to which the caller's number belongs (K11).
+         */
         boolean isOver(Caller caller);
     }
 
@@ -83,6 +93,7 @@ public final class OpenTurn implements Turn {
     private final Map<Caller, Object> answers = new LinkedHashMap<>();
     private long newestTimer;
     private long bytes;
+    private Class<?> answerType = Object.class;
     private boolean detached;
     private boolean over;
 
@@ -144,6 +155,40 @@ public final class OpenTurn implements Turn {
                 detached);
     }
 
+    /**
+     * The message of this turn asks for an answer.
+     *
+     * @throws IllegalArgumentException where its class does not say of which type
+     */
+    void take(Asks<?> message) {
+        answerType = Asks.answerOf(message);
+    }
+
+    /** The message was taken: whoever asked has an answer, or will have one. */
+    void throwUnlessAnswered(Object message) {
+        if (message instanceof Asks<?>
+                && caller.isPresent()
+                && !detached
+                && !replies.containsKey(caller.get())) {
+            throw new IllegalStateException(
+                    message.getClass().getName()
+                            + " asks for "
+                            + answerType.getName()
+                            + ", and its handler neither replied nor detached");
+        }
+    }
+
+    /** An answer to this turn's message. */
+    void throwUnlessAskedFor(Object answer) {
+        if (!answerType.isInstance(answer)) {
+            throw new IllegalArgumentException(
+                    "the message asks for "
+                            + answerType.getName()
+                            + ", and its handler answers by "
+                            + answer.getClass().getName());
+        }
+    }
+
     /** What was answered, and to whom; the answer to this turn's message among them. */
     Map<Caller, Object> answers() {
         return answers;
@@ -171,6 +216,36 @@ public final class OpenTurn implements Turn {
     }
 
     @Override
+    public <A> Sent ask(String to, Asks<A> message, Continuation<A> continuation) {
+        return ask(to, message, continuation, Optional.empty());
+    }
+
+    @Override
+    public <A> Sent ask(String to, Asks<A> message, Continuation<A> continuation, Duration within) {
+        checkDelay(within);
+        return ask(to, message, continuation, Optional.of(within));
+    }
+
+    private Sent ask(
+            String to, Asks<?> message, Continuation<?> continuation, Optional<Duration> within) {
+        throwUnlessChanging("ask");
+        String type = types.name(continuation.getClass());
+        if (handlers.answering(type).isEmpty()) {
+            throw new IllegalArgumentException(
+                    "an answer would go to "
+                            + type
+                            + ", which no answer handler of "
+                            + service
+                            + " takes: add one");
+        }
+        byte[] kept = body(continuation, "a continuation").bytes();
+        Sent sent = send(to, message);
+        long timer = within.map(it -> timer(it, Questions.unanswered(sent)).id()).orElse(0L);
+        past.ask(sent, new Questions.Question(type, Bytes.of(kept), timer));
+        return sent;
+    }
+
+    @Override
     public boolean acked(Sent sent) {
         throwUnlessOpen("acked");
         return past.acked(sent.service(), sent.number());
@@ -180,6 +255,7 @@ public final class OpenTurn implements Turn {
     public void reply(Object answer) {
         throwUnlessChanging("reply");
         Caller waiting = waiting();
+        throwUnlessAskedFor(answer);
         replies.put(
                 waiting,
                 new Effects.Reply(waiting.peer(), waiting.number(), body(answer, "an answer")));
@@ -236,13 +312,7 @@ public final class OpenTurn implements Turn {
     @Override
     public Timer after(Duration delay, Object message) {
         throwUnlessChanging("after");
-        if (delay.isNegative() || delay.compareTo(LONGEST_DELAY) > 0) {
-            throw new IllegalArgumentException(
-                    "a timer goes off after 0 to "
-                            + LONGEST_DELAY.toDays()
-                            + " days, not after "
-                            + delay);
-        }
+        checkDelay(delay);
         Body body = body(message, "a timer's message");
         if (handlers.message(body.type()).isEmpty()) {
             throw new IllegalArgumentException(
@@ -252,6 +322,20 @@ public final class OpenTurn implements Turn {
                             + service
                             + " takes: add one");
         }
+        return timer(delay, body);
+    }
+
+    private static void checkDelay(Duration delay) {
+        if (delay.isNegative() || delay.compareTo(LONGEST_DELAY) > 0) {
+            throw new IllegalArgumentException(
+                    "a timer goes off after 0 to "
+                            + LONGEST_DELAY.toDays()
+                            + " days, not after "
+                            + delay);
+        }
+    }
+
+    private Timer timer(Duration delay, Body body) {
         // Not a part of a millisecond early.
         long dueMillis = now.toEpochMilli() + delay.plusNanos(999_999).toMillis();
         long id = ++newestTimer;

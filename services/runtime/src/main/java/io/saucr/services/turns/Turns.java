@@ -1,5 +1,6 @@
 package io.saucr.services.turns;
 
+import io.saucr.services.Asks;
 import io.saucr.services.Caller;
 import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Handlers.MessageHandler;
@@ -71,6 +72,10 @@ public final class Turns implements Endpoint {
     private final HandlerTable handlers;
     private final RequestKeys keys;
     private final Optional<OnceNotes> onceNotes;
+
+    /** Questions to others, of a service that asks. */
+    private final Optional<Questions> questions;
+
     private final DoorRequests requests;
     private final long recovered;
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
@@ -158,6 +163,10 @@ public final class Turns implements Endpoint {
         FieldCheck.check(service);
         types = new RecordMessages(state.codec());
         handlers = HandlerTable.of(service, types);
+        questions =
+                handlers.asks()
+                        ? Optional.of(new Questions(name, state, core, handlers, types))
+                        : Optional.empty();
         recording =
                 new Recording(
                         name,
@@ -498,6 +507,7 @@ public final class Turns implements Endpoint {
         requests.tidy();
         recording.perform(core.tick(at));
         boolean noted = note();
+        questions.ifPresent(it -> recording.perform(it.orphans()));
         long notFinal = finality.bytesNotFinal();
         core.take(
                 noRoom || held
@@ -574,6 +584,11 @@ public final class Turns implements Endpoint {
         if (isAgain(input)) {
             return;
         }
+        Optional<Taking> answer = questions.flatMap(it -> it.of(input));
+        if (answer.isPresent()) {
+            take(input, input.body(), answer.get());
+            return;
+        }
         Optional<QueryHandler<Object>> query = handlers.query(type);
         if (query.isPresent()
                 && (input instanceof Input.Outside || input instanceof Input.Message)) {
@@ -619,8 +634,8 @@ public final class Turns implements Endpoint {
         return !(input instanceof Input.Outside) || options.allows(type, "", true);
     }
 
-    /** Decodes a message and gives it to its handler. */
-    private interface Taking {
+    /** Gives a message to its handler. */
+    interface Taking {
         void take(Object message, OpenTurn turn) throws Exception;
     }
 
@@ -672,9 +687,12 @@ public final class Turns implements Endpoint {
 
     private void take(Input input, Taking taking) {
         Object message = decoded(input);
-        if (message == null) {
-            return;
+        if (message != null) {
+            take(input, message, taking);
         }
+    }
+
+    private void take(Input input, Object message, Taking taking) {
         if (finality.beginsCheckpoint()) {
             try {
                 state.check();
@@ -689,7 +707,11 @@ public final class Turns implements Endpoint {
                 call(
                         turn,
                         () -> {
+                            if (message instanceof Asks<?> asks) {
+                                turn.take(asks);
+                            }
                             taking.take(message, turn);
+                            turn.throwUnlessAnswered(message);
                             requests.remember(input, turn);
                         });
         Changes changes;
@@ -736,7 +758,13 @@ public final class Turns implements Endpoint {
                 call(
                         turn,
                         () -> {
+                            if (message instanceof Asks<?> asks) {
+                                turn.take(asks);
+                            }
                             Object given = handler.answer(message, turn);
+                            if (given != null) {
+                                turn.throwUnlessAskedFor(given);
+                            }
                             answer[0] = answer(input, given);
                             requests.queried(input, given);
                         });
@@ -892,6 +920,11 @@ public final class Turns implements Endpoint {
             return RequestKeys.isCaller(caller)
                     ? keys.waits(caller.number())
                     : core.waits(caller.peer(), caller.number());
+        }
+
+        @Override
+        public void ask(Sent sent, Questions.Question question) {
+            questions.orElseThrow().put(sent, question);
         }
 
         @Override

@@ -69,6 +69,11 @@ class OpenTurnTest {
                 }
 
                 @Override
+                public void ask(Sent sent, Questions.Question question) {
+                    throw new AssertionError("nobody asks here");
+                }
+
+                @Override
                 public boolean isOver(Caller caller) {
                     return caller.pair() == OVER;
                 }

@@ -2,7 +2,9 @@ package io.saucr.services.examples.auction;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.saucr.services.Asks;
 import io.saucr.services.Caller;
+import io.saucr.services.Continuation;
 import io.saucr.services.EnsembleWrites;
 import io.saucr.services.Handlers;
 import io.saucr.services.ListState;
@@ -379,6 +381,18 @@ final class PlainService implements AutoCloseable {
         }
 
         @Override
+        public <A, C extends Continuation<A>> void answer(
+                Class<C> type, AnswerHandler<? super C, ? super A> handler) {
+            throw new UnsupportedOperationException("the auction asks nobody");
+        }
+
+        @Override
+        public <C extends Continuation<?>> void unanswered(
+                Class<C> type, UnansweredHandler<? super C> handler) {
+            throw new UnsupportedOperationException("the auction asks nobody");
+        }
+
+        @Override
         public <M> void returned(Class<M> type, MessageHandler<Returned<M>> handler) {
             throw new UnsupportedOperationException("nothing comes back here");
         }
@@ -401,6 +415,17 @@ final class PlainService implements AutoCloseable {
         public Sent send(String service, Object message) {
             outbox.add(new Letter(service, body(message)));
             return new Sent(service, outbox.size());
+        }
+
+        @Override
+        public <A> Sent ask(String service, Asks<A> message, Continuation<A> continuation) {
+            throw new UnsupportedOperationException("the auction asks nobody");
+        }
+
+        @Override
+        public <A> Sent ask(
+                String service, Asks<A> message, Continuation<A> continuation, Duration within) {
+            throw new UnsupportedOperationException("the auction asks nobody");
         }
 
         /** Answers of services are messages; who calls from outside is told by the response. */
