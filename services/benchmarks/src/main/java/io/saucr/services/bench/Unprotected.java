@@ -2,6 +2,7 @@ package io.saucr.services.bench;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
@@ -76,7 +77,7 @@ final class Unprotected implements Finality {
 
     @Override
     public void done(Delta delta, Changes changes) {
-        listener.finalUpTo(delta.turn());
+        listener.moved(Finals.turns(delta.turn()));
     }
 
     @Override

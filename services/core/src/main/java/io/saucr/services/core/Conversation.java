@@ -16,6 +16,9 @@ final class Conversation {
     final String key;
     final int window;
 
+    /** Whether the peer hears messages that are not final outside, and undoes with this service. */
+    final boolean member;
+
     /** Links over which the peer said who it is, and how far it is with the pair. */
     final Map<Link, PairState> links = new LinkedHashMap<>();
 
@@ -25,8 +28,8 @@ final class Conversation {
     /** What of the channel is final here (K4, K5): only this is told. */
     Count consumedFinal = Count.NONE;
 
-    /** The count of the last message whose turn is final. */
-    long sentFinal;
+    /** The count of the last message that the peer may hear, as {@link Release} says. */
+    long sentToward;
 
     /** Messages from the one that runs next on; those with gaps before them wait (K7). */
     final TreeMap<Long, Frame.Msg> held = new TreeMap<>();
@@ -39,9 +42,10 @@ final class Conversation {
     private long lastCredited;
     private long transmitted;
 
-    Conversation(String key, int window) {
+    Conversation(String key, int window, boolean member) {
         this.key = key;
         this.window = window;
+        this.member = member;
     }
 
     /**
@@ -122,7 +126,7 @@ final class Conversation {
     private void transmit(Peer peer, List<Action> out) {
         peer.mayFetch();
         long inHeap = peer.sent - peer.inFiles;
-        long last = Math.min(Math.min(peer.countOf(lastCredited), sentFinal), inHeap);
+        long last = Math.min(Math.min(peer.countOf(lastCredited), sentToward), inHeap);
         for (long count = Math.max(transmitted, peer.floor()) + 1; count <= last; count++) {
             Change.Unacked message = peer.unacked.get(count).message();
             out.add(
@@ -143,7 +147,7 @@ final class Conversation {
      * a message, as each side's would wait for the other's.
      */
     private boolean mayAck(Peer peer) {
-        return !peer.outside || Math.max(transmitted, peer.floor()) >= sentFinal;
+        return !peer.outside || Math.max(transmitted, peer.floor()) >= sentToward;
     }
 
     /** Says again how far it is, with the room behind that. */
@@ -178,10 +182,10 @@ final class Conversation {
         return peer.known && peer.knownTurn <= finalTurn ? PairState.KNOWN : PairState.OPENED;
     }
 
-    /** The last number that may have left. */
+    /** The last number that the peer may have heard. */
     long sentNumber(Peer peer, long finalTurn) {
         return peer.known && peer.knownTurn <= finalTurn
-                ? Math.max(sentFinal - peer.numbersAfter, peer.acked.number())
+                ? Math.max(sentToward - peer.numbersAfter, peer.acked.number())
                 : 0;
     }
 
@@ -206,10 +210,15 @@ final class Conversation {
         return Optional.empty();
     }
 
-    /** Whether the peer knows less of its own past than it told before (K14). */
-    static boolean isBehind(Peer peer, Frame.Hello hello) {
+    /**
+     * Whether the peer knows less of its own past than it told before (K14). A member may have
+     * undone what it sent, and what was consumed of that is undone here, too: only what is final
+     * counts.
+     */
+    boolean isBehind(Peer peer, Frame.Hello hello) {
+        Count consumed = member ? consumedFinal : peer.consumed;
         return (peer.known && hello.pair() == Frame.PairState.NEW)
-                || peer.consumed.number() > hello.sent().number()
+                || consumed.number() > hello.sent().number()
                 || peer.acked.number() > hello.consumed().number();
     }
 }

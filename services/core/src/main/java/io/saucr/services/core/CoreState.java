@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /** What the parts of a service's core share. Turn thread. */
 final class CoreState {
@@ -23,8 +24,11 @@ final class CoreState {
     /** Null before the start begins. */
     ServiceClock clock;
 
-    /** Every turn up to this one is final. */
-    long finalTurn;
+    /** How far what was done can be told. */
+    Finals finals = Finals.NONE;
+
+    /** Which services hear what is not final outside, as members of the same group. */
+    Predicate<String> members = name -> false;
 
     /** Whether the state says behind which turn each start began (C11). */
     boolean keepsEpochs;
@@ -39,7 +43,8 @@ final class CoreState {
     }
 
     Conversation conversation(String key) {
-        return conversations.computeIfAbsent(key, it -> new Conversation(it, limits.window()));
+        return conversations.computeIfAbsent(
+                key, it -> new Conversation(it, limits.window(), members.test(it)));
     }
 
     void halt(String reason, List<Action> out) {

@@ -217,7 +217,7 @@ final class Inputs {
                 channels.remove();
                 attempts.vanished(channel);
             } else if (takes(channel)
-                    && attempts.mayRun(channel, state.finalTurn, at.steadyMillis())) {
+                    && attempts.mayRun(channel, state.finals.outside(), at.steadyMillis())) {
                 channels.remove();
                 running = first(channel);
                 attempts.begins(channel);

@@ -75,7 +75,7 @@ final class Pairs {
             }
             Conversation conversation = conversation(peer.key);
             conversation.consumedFinal = peer.consumed;
-            conversation.sentFinal = peer.sent;
+            conversation.sentToward = peer.sent;
             if (peer.birth != null) {
                 attempts.distrust(peer.key);
             }
@@ -95,7 +95,8 @@ final class Pairs {
                 release.after(delta.turn(), () -> consumedFinally(it, birth));
             } else if (change instanceof Change.Sent it && !it.peer().equals(name)) {
                 long count = past.peers.get(it.peer()).sent;
-                release.after(delta.turn(), () -> sentFinally(it.peer(), count));
+                release.after(
+                        delta.turn(), conversation(it.peer()), () -> mayBeHeard(it.peer(), count));
             } else if (change instanceof Change.Sent it) {
                 // No link and no ack of it would ask for what found no room beside others'
                 // messages.
@@ -118,7 +119,7 @@ final class Pairs {
                 } else {
                     introduce(key, peer, leaving);
                 }
-                conversation(key).say(peer, state.finalTurn, leaving);
+                conversation(key).say(peer, state.finals.outside(), leaving);
                 reach(peer, leaving);
             }
         }
@@ -145,9 +146,9 @@ final class Pairs {
         }
     }
 
-    private void sentFinally(String key, long count) {
+    private void mayBeHeard(String key, long count) {
         Conversation conversation = conversation(key);
-        conversation.sentFinal = Math.max(conversation.sentFinal, count);
+        conversation.sentToward = Math.max(conversation.sentToward, count);
         talk(key);
     }
 
@@ -192,7 +193,7 @@ final class Pairs {
 
     /** Messages of an outbox are there that waited in a file. */
     void fetched(Peer peer, List<Action> out) {
-        conversation(peer.key).say(peer, state.finalTurn, out);
+        conversation(peer.key).say(peer, state.finals.outside(), out);
     }
 
     /** Every turn up to this one is final. */
@@ -259,7 +260,7 @@ final class Pairs {
         for (String key : relinked) {
             Peer peer = past.peers.get(key);
             if (peer != null) {
-                conversation(key).say(peer, state.finalTurn, out);
+                conversation(key).say(peer, state.finals.outside(), out);
             }
         }
         relinked.clear();
@@ -312,7 +313,7 @@ final class Pairs {
                                 state.self,
                                 past.peers.get(key),
                                 Optional.ofNullable(to),
-                                state.finalTurn);
+                                state.finals.outside());
         links.get(link).said = hello;
         out.add(new Action.Send(link, hello));
     }
@@ -338,7 +339,8 @@ final class Pairs {
         Frame.Hello said = introduction.said;
         return said == null
                 || !said.to().equals(Optional.of(with))
-                || said.pair() != conversation(key).state(peer, Optional.of(with), state.finalTurn);
+                || said.pair()
+                        != conversation(key).state(peer, Optional.of(with), state.finals.outside());
     }
 
     private void hear(Link link, Introduction introduction, Frame.Hello hello, List<Action> out) {
@@ -396,7 +398,7 @@ final class Pairs {
             hello(link, key, from.birth(), out);
         }
         if (peer != null) {
-            conversation.say(peer, state.finalTurn, out);
+            conversation.say(peer, state.finals.outside(), out);
         }
     }
 
@@ -418,13 +420,13 @@ final class Pairs {
                 state.ownPast.behind(
                         peer,
                         hello,
-                        conversation.sentNumber(peer, state.finalTurn),
+                        conversation.sentNumber(peer, state.finals.outside()),
                         conversation.consumedFinal.number());
         if (behind.isPresent()) {
             behind(link, key, behind.get(), hello, out);
             return false;
         }
-        if (Conversation.isBehind(peer, hello)) {
+        if (conversation.isBehind(peer, hello)) {
             // It learns so by what it is told, and halts.
             hello(link, key, birth, out);
             close(link, key + " is behind its own past: it knows less than it told before", out);
@@ -552,7 +554,7 @@ final class Pairs {
         if (!conversation.links.containsKey(link)
                 || peer == null
                 || peer.birth == null
-                || peer.openedTurn > state.finalTurn) {
+                || peer.openedTurn > state.finals.outside()) {
             close(link, key + " sent a message before both knew the pair (K11)", out);
             return;
         }
@@ -564,8 +566,7 @@ final class Pairs {
             }
         } else if (msg.number() > conversation.consumedFinal.number() + limits.window()) {
             close(link, key + " sent number " + msg.number() + " beyond its credit", out);
-        } else if (acknowledge(link, peer, msg.answers(), out)) {
-            // An answer is an ack, too: the turn that gave it consumed the message, and is final.
+        } else if (answers(link, peer, msg.answers(), out)) {
             if (conversation.held.putIfAbsent(msg.number(), msg) != null) {
                 duplicates++;
             }
@@ -582,14 +583,30 @@ final class Pairs {
         }
         if (acknowledge(link, peer, ack.number(), out)) {
             conversation.credited(ack.number() + ack.credit());
-            conversation.say(peer, state.finalTurn, out);
+            conversation.say(peer, state.finals.outside(), out);
         }
+    }
+
+    /**
+     * An answer is an ack, too, where the turn that gave it consumed the message and is final. A
+     * member's turn may be undone: it acks apart. Whether that may be; else the link is closed.
+     */
+    private boolean answers(Link link, Peer peer, long number, List<Action> out) {
+        Conversation conversation = conversation(peer.key);
+        if (!conversation.member) {
+            return acknowledge(link, peer, number, out);
+        }
+        long sent = conversation.sentNumber(peer, state.finals.outside());
+        if (number > sent) {
+            close(link, peer.key + " answered " + number + ", and " + sent + " were sent", out);
+        }
+        return number <= sent;
     }
 
     /** Whether that may be; else the link is closed. */
     private boolean acknowledge(Link link, Peer peer, long number, List<Action> out) {
         Conversation conversation = conversation(peer.key);
-        long sent = conversation.sentNumber(peer, state.finalTurn);
+        long sent = conversation.sentNumber(peer, state.finals.outside());
         if (number > sent) {
             String reason = peer.key + " acked number " + number + ", and " + sent + " were sent";
             close(link, reason, out);

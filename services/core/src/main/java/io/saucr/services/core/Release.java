@@ -23,6 +23,9 @@ final class Release {
     /** What waits until a turn is final, in the order of turns (K4). */
     private final ArrayDeque<Later> later = new ArrayDeque<>();
 
+    /** What waits until members of the group may hear of a turn, in the order of turns. */
+    private final ArrayDeque<Later> toMembers = new ArrayDeque<>();
+
     /** Answers that a turn did not record, in their order: they wait for a proof, too (C8). */
     private final ArrayDeque<Read> reads = new ArrayDeque<>();
 
@@ -45,7 +48,6 @@ final class Release {
     private long lastSeenTurn;
 
     private long newestRead;
-    private long provenRead;
     private List<Action> leaving = new ArrayList<>();
     private Consumer<List<Action>> pairs;
 
@@ -101,6 +103,11 @@ final class Release {
         later.add(new Later(turn, what));
     }
 
+    /** Runs something once a turn may be heard there. */
+    void after(long turn, Conversation by, Runnable what) {
+        (by.member ? toMembers : later).add(new Later(turn, what));
+    }
+
     /** It is final, and leaves with all that is. */
     void leaves(Action action) {
         leaving.add(action);
@@ -110,21 +117,11 @@ final class Release {
         return leaving;
     }
 
-    List<Action> finalUpTo(long turn) {
-        state.finalTurn = Math.max(state.finalTurn, turn);
-        if (lease != null) {
-            lease.covered(state.finalTurn);
-        }
-        return moved();
-    }
-
-    List<Action> proven(long read) {
+    void expectRead(long read) {
         if (read > newestRead) {
             throw new IllegalArgumentException(
                     "read " + read + " cannot be proven, as the newest is " + newestRead);
         }
-        provenRead = Math.max(provenRead, read);
-        return moved();
     }
 
     /** How many answers wait for a proof. */
@@ -146,13 +143,17 @@ final class Release {
         return out;
     }
 
-    private List<Action> moved() {
-        while (!later.isEmpty() && later.element().turn() <= state.finalTurn) {
-            later.remove().what().run();
+    /** What may leave now. */
+    List<Action> moved() {
+        Finals now = state.finals;
+        if (lease != null) {
+            lease.covered(now.outside());
         }
+        run(toMembers, now.group());
+        run(later, now.outside());
         while (!reads.isEmpty()
-                && reads.element().turn() <= state.finalTurn
-                && reads.element().number() <= provenRead) {
+                && reads.element().turn() <= now.outside()
+                && reads.element().number() <= now.reads()) {
             reads.remove().what().run();
         }
         pairs.accept(leaving);
@@ -167,14 +168,20 @@ final class Release {
         return state.unlessHalted(out);
     }
 
+    private static void run(ArrayDeque<Later> waiting, long turn) {
+        while (!waiting.isEmpty() && waiting.element().turn() <= turn) {
+            waiting.remove().what().run();
+        }
+    }
+
     private Action covered(Link link) {
-        Mark upTo = new Mark(state.self.number(), state.finalTurn);
+        Mark upTo = new Mark(state.self.number(), state.finals.outside());
         return new Action.Send(link, new Frame.Covered(upTo));
     }
 
     /** An outside client has come: it hears how far turns are covered, where replies are early. */
     void joined(Link link, List<Action> out) {
-        if (lease != null && past.turn <= state.finalTurn) {
+        if (lease != null && past.turn <= state.finals.outside()) {
             out.add(covered(link));
         } else if (lease != null) {
             // Over another link it may have seen any turn up to this one.
@@ -261,7 +268,7 @@ final class Release {
     /** The answer of a query leaves at once. */
     List<Action> answerEarly(Link link, Input.Outside ask, Body answer, Moment at) {
         List<Action> out = new ArrayList<>();
-        if (past.turn <= state.finalTurn) {
+        if (past.turn <= state.finals.outside()) {
             out.add(new Action.Send(link, new Frame.Answer(ask.request(), Optional.of(answer))));
         } else {
             leavesEarly(link, ask.request(), past.turn, answer, at, out);

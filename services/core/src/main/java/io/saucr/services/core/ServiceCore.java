@@ -14,10 +14,10 @@ import java.util.function.Predicate;
  *
  * <p>A start: construct, {@link #recover} the base and each Delta above it, {@link #begin}. Then,
  * again and again: events ({@link #linkUp}, {@link #frame}, {@link #linkDown}, {@link #result},
- * {@link #finalUpTo}, {@link #proven}); {@link #tick}; {@link #next}, and where that gives an
- * input, exactly one of {@link #commit}, {@link #answered}, {@link #failed}, {@link #forbidden},
- * {@link #unknownType}, before any other event. Whatever returns actions: do them at once, in their
- * order. Calls out of that order throw {@link IllegalStateException}.
+ * {@link #moved}); {@link #tick}; {@link #next}, and where that gives an input, exactly one of
+ * {@link #commit}, {@link #answered}, {@link #failed}, {@link #forbidden}, {@link #unknownType},
+ * before any other event. Whatever returns actions: do them at once, in their order. Calls out of
+ * that order throw {@link IllegalStateException}.
  */
 public final class ServiceCore {
 
@@ -176,6 +176,18 @@ public final class ServiceCore {
     }
 
     /**
+     * Names the services that are members of the same group: they hear messages that can still be
+     * undone ({@link Finals#group}), and undo with this one. Nobody without this. Before {@link
+     * #begin}.
+     */
+    public void members(Predicate<String> names) {
+        if (state.clock != null) {
+            throw new IllegalStateException("who the members are is said before the begin");
+        }
+        state.members = names;
+    }
+
+    /**
      * Takes what survived: the base, if there is one, then each turn's above it (K9).
      *
      * @throws IllegalArgumentException where it is not of a later turn (K10)
@@ -199,7 +211,7 @@ public final class ServiceCore {
                     "nobody said yet under which start " + name + " runs: call under first");
         }
         state.clock = new ServiceClock(past.nowMillis, at);
-        state.finalTurn = past.turn;
+        state.finals = Finals.turns(past.turn);
         forgetAtMillis = state.clock.nowMillis() + FORGET_EVERY_MILLIS;
         List<Action> out = new ArrayList<>();
         if (state.keepsEpochs) {
@@ -473,28 +485,23 @@ public final class ServiceCore {
 
     // ---- what is final
 
-    /** Every turn up to this one is final: what they caused may leave (K4, K5). */
-    public List<Action> finalUpTo(long turn) {
-        expectIdle();
-        if (turn > past.turn) {
-            throw new IllegalArgumentException(
-                    "turn " + turn + " cannot be final, as the newest is " + past.turn);
-        }
-        state.finalTurn = Math.max(state.finalTurn, turn);
-        attempts.finalUpTo(Math.max(state.finalTurn, turn));
-        pairs.finalUpTo(Math.max(state.finalTurn, turn));
-        return release.finalUpTo(turn);
-    }
-
     /**
-     * Everything that proofs are asked for, up to this read, is proven: this start was in office
-     * after these queries came (C8).
+     * More may be told: what it was that caused leaves (K4, K5, C8). What was told before stays so,
+     * where this says less.
      *
-     * @throws IllegalArgumentException where there was no such read
+     * @throws IllegalArgumentException where there was no such turn or read
      */
-    public List<Action> proven(long read) {
+    public List<Action> moved(Finals now) {
         expectIdle();
-        return release.proven(read);
+        if (now.group() > past.turn) {
+            throw new IllegalArgumentException(
+                    "turn " + now.group() + " cannot be final, as the newest is " + past.turn);
+        }
+        release.expectRead(now.reads());
+        state.finals = state.finals.and(now);
+        attempts.finalUpTo(state.finals.outside());
+        pairs.finalUpTo(state.finals.outside());
+        return release.moved();
     }
 
     /** A call to the world returned (K17); becomes an input where there is an answer. */
@@ -573,9 +580,9 @@ public final class ServiceCore {
         return past.turn;
     }
 
-    /** Up to which turn nothing can undo any more. */
-    public long finalTurn() {
-        return state.finalTurn;
+    /** How far what was done can be told. */
+    public Finals finals() {
+        return state.finals;
     }
 
     /** How many messages to this service were sent by all turns so far. */

@@ -97,15 +97,17 @@ class EarlyRepliesTest {
         // Once for all.
         frames = asks(ASKER, 4, 10);
         early(4, 1, 3, frames.get(0));
-        assertThat(record(core.finalUpTo(2))).containsExactly(new Frame.Covered(new Mark(1, 2)));
-        assertThat(record(core.finalUpTo(3))).containsExactly(new Frame.Covered(new Mark(1, 3)));
+        assertThat(record(core.moved(Finals.turns(2))))
+                .containsExactly(new Frame.Covered(new Mark(1, 2)));
+        assertThat(record(core.moved(Finals.turns(3))))
+                .containsExactly(new Frame.Covered(new Mark(1, 3)));
     }
 
     @Test
     void withoutALeaseAReplyWaitsForItsTurn() {
         List<Frame> unused = up(ASKER);
         assertThat(asks(ASKER, 3, 10)).isEmpty();
-        List<Frame> frames = record(core.finalUpTo(2));
+        List<Frame> frames = record(core.moved(Finals.turns(2)));
         assertThat(kinds(frames)).contains(Frame.Answer.class);
         core.provenSince(20);
         assertThat(asks(ASKER, 4, 119)).hasSize(1);
@@ -113,7 +115,7 @@ class EarlyRepliesTest {
         // The oldest that is not covered is too old, though office was proven.
         core.provenSince(230);
         assertThat(asks(ASKER, 6, 230)).isEmpty();
-        frames = record(core.finalUpTo(core.newestTurn()));
+        frames = record(core.moved(Finals.turns(core.newestTurn())));
         assertThat(kinds(frames))
                 .containsExactly(Frame.Answer.class, Frame.Answer.class, Frame.Covered.class);
         assertThat(asks(ASKER, 7, 231)).hasSize(1);
@@ -127,7 +129,8 @@ class EarlyRepliesTest {
         assertThat(core.next(at(5))).isPresent();
         List<Frame> frames = record(core.answered(body("so"), at(5)));
         early(1, 1, 1, frames.get(0));
-        assertThat(record(core.finalUpTo(1))).containsExactly(new Frame.Covered(new Mark(1, 1)));
+        assertThat(record(core.moved(Finals.turns(1))))
+                .containsExactly(new Frame.Covered(new Mark(1, 1)));
         // All that it shows is final: it may be old, but nothing of it can be lost.
         assertThat(core.frame(ASKER, new Frame.Ask(2, body("how")), at(5))).isEmpty();
         assertThat(core.next(at(5))).isPresent();
@@ -137,7 +140,7 @@ class EarlyRepliesTest {
         assertThat(core.frame(ASKER, new Frame.Ask(3, body("how")), at(5))).isEmpty();
         assertThat(core.next(at(500))).isPresent();
         assertThat(core.answered(body("so"), at(500))).containsExactly(new Action.Prove(1));
-        assertThat(kinds(record(core.proven(1)))).containsExactly(Frame.Answer.class);
+        assertThat(kinds(record(core.moved(Finals.reads(1))))).containsExactly(Frame.Answer.class);
     }
 
     @Test
@@ -146,7 +149,7 @@ class EarlyRepliesTest {
         Link door = new Link(-3, "", true);
         List<Frame> unused = up(door);
         assertThat(asks(door, 1, 10)).isEmpty();
-        assertThat(kinds(record(core.finalUpTo(2)))).contains(Frame.Answer.class);
+        assertThat(kinds(record(core.moved(Finals.turns(2))))).contains(Frame.Answer.class);
     }
 
     @Test
@@ -157,7 +160,8 @@ class EarlyRepliesTest {
         unused = record(core.linkDown(ASKER));
         Link next = new Link(8, "", true);
         assertThat(kinds(up(next))).containsExactly(Frame.Past.class);
-        assertThat(record(core.finalUpTo(2))).containsExactly(new Frame.Covered(new Mark(1, 2)));
+        assertThat(record(core.moved(Finals.turns(2))))
+                .containsExactly(new Frame.Covered(new Mark(1, 2)));
         Link last = new Link(9, "", true);
         assertThat(up(last).get(1)).isEqualTo(new Frame.Covered(new Mark(1, 2)));
     }

@@ -86,7 +86,7 @@ class ServiceCoreTest {
         }
 
         void force() {
-            perform(core.finalUpTo(core.newestTurn()));
+            perform(core.moved(Finals.turns(core.newestTurn())));
         }
 
         Optional<Input> next() {
@@ -275,19 +275,19 @@ class ServiceCoreTest {
         ServiceCore core = proving();
         assertThat(asked(core, ASKER, 1)).containsExactly(new Action.Prove(1));
         assertThat(asked(core, ASKER, 2)).containsExactly(new Action.Prove(2));
-        assertThat(answers(core.finalUpTo(1))).isEmpty();
-        assertThat(answers(core.proven(1))).containsExactly(1L);
+        assertThat(answers(core.moved(Finals.turns(1)))).isEmpty();
+        assertThat(answers(core.moved(Finals.reads(1)))).containsExactly(1L);
         assertThat(asked(core, ASKER, 3)).containsExactly(new Action.Prove(3));
         List<Action> unused = core.submit("shop", body("two"));
         assertThat(asked(core, ASKER, 4)).containsExactly(new Action.Prove(4));
         // Proven, and the last one saw a turn that is not final.
-        assertThat(answers(core.proven(4))).containsExactly(2L, 3L);
-        assertThat(answers(core.finalUpTo(2))).containsExactly(4L);
-        assertThatThrownBy(() -> core.proven(5))
+        assertThat(answers(core.moved(Finals.reads(4)))).containsExactly(2L, 3L);
+        assertThat(answers(core.moved(Finals.turns(2)))).containsExactly(4L);
+        assertThatThrownBy(() -> core.moved(Finals.reads(5)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the newest is 4");
         // An older proof that comes late takes nothing back, and lets nothing out.
-        assertThat(core.proven(2)).isEmpty();
+        assertThat(core.moved(Finals.reads(2))).isEmpty();
         assertThat(answers(asked(core, ASKER, 5))).isEmpty();
     }
 
@@ -298,8 +298,8 @@ class ServiceCoreTest {
         List<Action> unused = core.frame(ASKER, new Frame.Ask(1, body("how")), NOW);
         assertThat(core.next(NOW)).isPresent();
         assertThat(core.failed("no such account", NOW)).containsExactly(new Action.Prove(1));
-        assertThat(core.finalUpTo(1)).noneMatch(it -> it instanceof Action.Send);
-        assertThat(core.proven(1))
+        assertThat(core.moved(Finals.turns(1))).noneMatch(it -> it instanceof Action.Send);
+        assertThat(core.moved(Finals.reads(1)))
                 .containsExactly(new Action.Send(ASKER, new Frame.Refused(1, "no such account")));
     }
 
@@ -311,8 +311,8 @@ class ServiceCoreTest {
         unused.addAll(core.frame(ASKER, new Frame.Ask(2, body("do")), NOW));
         assertThat(type(core.next(NOW))).isEqualTo("do");
         Delta turn = core.commit(nothing());
-        assertThat(answers(core.finalUpTo(turn.turn()))).containsExactly(2L);
-        assertThat(answers(core.proven(1))).containsExactly(1L);
+        assertThat(answers(core.moved(Finals.turns(turn.turn())))).containsExactly(2L);
+        assertThat(answers(core.moved(Finals.reads(1)))).containsExactly(1L);
     }
 
     /** K13: where no proof comes, reads take no more memory than requests do. */
@@ -333,8 +333,9 @@ class ServiceCoreTest {
         Link other = new Link(78, "", true);
         unused.addAll(core.linkUp(other));
         assertThat(asked(core, other, 1)).isNotEmpty();
-        unused.addAll(core.finalUpTo(1));
-        assertThat(answers(core.proven(LIMITS.outsideRequests() + 1L))).containsExactly(1L);
+        unused.addAll(core.moved(Finals.turns(1)));
+        assertThat(answers(core.moved(Finals.reads(LIMITS.outsideRequests() + 1L))))
+                .containsExactly(1L);
     }
 
     @Test
@@ -343,9 +344,10 @@ class ServiceCoreTest {
         bank.perform(bank.core.linkUp(ASKER));
         bank.submit("shop", "one");
         assertThat(asked(bank.core, ASKER, 1)).isEmpty();
-        assertThat(answers(bank.core.finalUpTo(1))).containsExactly(1L);
+        assertThat(answers(bank.core.moved(Finals.turns(1)))).containsExactly(1L);
         assertThat(answers(asked(bank.core, ASKER, 2))).containsExactly(2L);
-        assertThatThrownBy(() -> bank.core.proven(1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> bank.core.moved(Finals.reads(1)))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> bank.core.proveReads()).isInstanceOf(IllegalStateException.class);
     }
 

@@ -242,7 +242,7 @@ final class ServiceModel {
 
             void force() {
                 forced = written.size();
-                perform(core.finalUpTo(core.newestTurn()));
+                perform(core.moved(Finals.turns(core.newestTurn())));
             }
 
             void append(Delta delta, List<String> lines) {
@@ -287,7 +287,7 @@ final class ServiceModel {
                     }
                 }
                 if (early.remove(this)) {
-                    perform(core.finalUpTo(core.newestTurn()));
+                    perform(core.moved(Finals.turns(core.newestTurn())));
                 }
             }
 

@@ -524,7 +524,7 @@ final class ServiceWorld {
             if (tracing) {
                 say("%s forces up to %d", name, forcedTurn());
             }
-            perform(core.finalUpTo(forcedTurn()));
+            perform(core.moved(Finals.turns(forcedTurn())));
             if (core != null) {
                 fold();
             }
@@ -1546,7 +1546,7 @@ final class ServiceWorld {
             Node node = early.iterator().next();
             early.remove(node);
             if (node.core != null) {
-                node.perform(node.core.finalUpTo(node.newest()));
+                node.perform(node.core.moved(Finals.turns(node.newest())));
             }
         }
     }
@@ -2197,7 +2197,7 @@ final class ServiceWorld {
         Body none = new Body("m:0:0", new byte[0]);
         node.perform(node.core.submit(SOMEBODY, none));
         node.forced = node.written.size();
-        node.perform(node.core.finalUpTo(node.newest()));
+        node.perform(node.core.moved(Finals.turns(node.newest())));
         check(
                 node.files.isEmpty()
                         ? node.core.report().channels().stream().allMatch(it -> it.inFiles() == 0)

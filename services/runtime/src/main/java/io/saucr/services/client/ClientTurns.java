@@ -7,6 +7,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Effects;
 import io.saucr.services.core.Epochs;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Input;
 import io.saucr.services.core.Link;
@@ -347,8 +348,8 @@ public final class ClientTurns implements Endpoint {
     }
 
     @Override
-    public void finalUpTo(long turn) {
-        recording.finalUpTo(turn);
+    public void moved(Finals now) {
+        recording.moved(now);
     }
 
     private void tellConsumed() {

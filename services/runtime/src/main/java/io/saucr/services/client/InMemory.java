@@ -2,6 +2,7 @@ package io.saucr.services.client;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
@@ -99,7 +100,7 @@ public final class InMemory implements ClientFinality {
                     "turn " + (newest + 1) + " comes next, not " + delta.turn());
         }
         newest = delta.turn();
-        listener.finalUpTo(newest);
+        listener.moved(Finals.turns(newest));
     }
 
     @Override

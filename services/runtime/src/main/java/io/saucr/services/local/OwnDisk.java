@@ -2,6 +2,7 @@ package io.saucr.services.local;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
@@ -131,7 +132,7 @@ public final class OwnDisk implements ClientFinality {
                         new JournalListener() {
                             @Override
                             public void forced(long turn) {
-                                listener.finalUpTo(turn);
+                                listener.moved(Finals.turns(turn));
                             }
 
                             @Override

@@ -6,6 +6,7 @@ import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.checkpoint.SegmentHeader;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
@@ -410,7 +411,7 @@ final class Replicated implements Finality {
     void named(long turn) {
         Listener hears = listener;
         if (hears != null) {
-            hears.finalUpTo(turn);
+            hears.moved(Finals.turns(turn));
         }
     }
 
@@ -418,7 +419,7 @@ final class Replicated implements Finality {
     void proven(long read) {
         Listener hears = listener;
         if (hears != null) {
-            hears.proven(read);
+            hears.moved(Finals.reads(read));
         }
     }
 

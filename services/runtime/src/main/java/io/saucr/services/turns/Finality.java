@@ -2,6 +2,7 @@ package io.saucr.services.turns;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
@@ -114,7 +115,7 @@ public interface Finality extends AutoCloseable {
 
     /**
      * Proves that this start is in office, by what begins after this, and says so by {@link
-     * Listener#proven}. Returns at once. Turn thread.
+     * Listener#moved}. Returns at once. Turn thread.
      *
      * @param read the newest that is to be proven; rising
      */
@@ -205,13 +206,8 @@ public interface Finality extends AutoCloseable {
     /** Hears what became final. */
     interface Listener {
 
-        /** Every turn up to this one is final: what it caused may leave (K4). Rising. */
-        void finalUpTo(long turn);
-
-        /** This start was in office after every read up to this one was asked for (C8). Rising. */
-        default void proven(long read) {
-            throw new IllegalStateException("nobody asked to prove read " + read);
-        }
+        /** More may leave (K4, C8). What was heard before stays so, where this says less. */
+        void moved(Finals now);
 
         /** No turn becomes final any more: the process has to halt (K8). Once. */
         void failed(Throwable cause);

@@ -3,6 +3,7 @@ package io.saucr.services.turns;
 import io.saucr.services.core.Action;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.Stored;
 import io.saucr.services.journal.Base;
@@ -50,7 +51,6 @@ public final class Recording {
     private Endpoint.Border border;
     private Fold fold;
     private boolean writing;
-    private long finalTurn;
     private long folded;
     private long foldAtBytes;
 
@@ -101,7 +101,6 @@ public final class Recording {
 
     public void load(InputStream content) throws IOException {
         folded = turn(content);
-        finalTurn = folded;
         core.recover(DeltaFormat.read(folded, content));
         store();
     }
@@ -111,7 +110,6 @@ public final class Recording {
         Delta delta = DeltaFormat.read(turn, bytes);
         core.recover(delta);
         store();
-        finalTurn = turn;
         return delta;
     }
 
@@ -252,10 +250,9 @@ public final class Recording {
         }
     }
 
-    /** Every turn up to this one is final: what they caused leaves, and a base may be due. */
-    public void finalUpTo(long turn) {
-        finalTurn = turn;
-        perform(core.finalUpTo(turn));
+    /** What may leave now does, and a base may be due. */
+    public void moved(Finals now) {
+        perform(core.moved(now));
         if (finality.bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES) {
             fold();
         }
@@ -290,7 +287,7 @@ public final class Recording {
     }
 
     private void writeIfFinal() {
-        if (fold != null && !writing && fold.turn() <= finalTurn) {
+        if (fold != null && !writing && fold.turn() <= core.finals().outside()) {
             writing = true;
             Fold now = fold;
             beside(() -> write(now));

@@ -11,6 +11,7 @@ import io.saucr.services.State;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.CoreReport;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Link;
@@ -253,14 +254,11 @@ public final class Term {
     private Finality.Listener measured(Finality.Listener listener) {
         return new Finality.Listener() {
             @Override
-            public void finalUpTo(long turn) {
-                measures.forced(finality.lastFsyncMicros() * 1_000);
-                listener.finalUpTo(turn);
-            }
-
-            @Override
-            public void proven(long read) {
-                listener.proven(read);
+            public void moved(Finals now) {
+                if (now.outside() > 0) {
+                    measures.forced(finality.lastFsyncMicros() * 1_000);
+                }
+                listener.moved(now);
             }
 
             @Override
@@ -441,7 +439,7 @@ public final class Term {
                 self.birth().toString(),
                 self.number(),
                 core.newestTurn(),
-                core.finalTurn(),
+                core.finals().outside(),
                 finality.bytesNotFinal(),
                 finality.bytesAboveBase(),
                 finality.outbox().bytes(),

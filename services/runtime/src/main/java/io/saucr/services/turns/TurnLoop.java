@@ -1,10 +1,12 @@
 package io.saucr.services.turns;
 
 import io.saucr.services.Halt;
+import io.saucr.services.core.Finals;
 import io.saucr.services.journal.DeadJournalException;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -35,13 +37,8 @@ public final class TurnLoop implements Finality.Listener {
          */
         boolean turn();
 
-        /** Lets out what these turns wanted (K4). */
-        void finalUpTo(long turn);
-
-        /** Lets out what these reads saw (C8). */
-        default void proven(long read) {
-            throw new IllegalStateException("read " + read + " is none of this end");
-        }
+        /** Lets out what may leave now (K4, C8). */
+        void moved(Finals now);
 
         /**
          * In how many milliseconds something is to happen though nothing arrives; {@link
@@ -55,8 +52,7 @@ public final class TurnLoop implements Finality.Listener {
     private final Halt halt;
     private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
-    private volatile long newestFinal;
-    private volatile long newestProven;
+    private final AtomicReference<Finals> newest = new AtomicReference<>(Finals.NONE);
     private volatile long stepSinceNanos;
     private volatile boolean parked;
     private volatile boolean over;
@@ -91,14 +87,8 @@ public final class TurnLoop implements Finality.Listener {
     }
 
     @Override
-    public void finalUpTo(long turn) {
-        newestFinal = turn;
-        wake();
-    }
-
-    @Override
-    public void proven(long read) {
-        newestProven = read;
+    public void moved(Finals now) {
+        newest.accumulateAndGet(now, Finals::and);
         wake();
     }
 
@@ -160,23 +150,17 @@ public final class TurnLoop implements Finality.Listener {
 
     private void run() {
         try {
-            long told = 0;
-            long toldProven = 0;
+            Finals told = Finals.NONE;
             while (!over) {
                 runEvents();
                 stepSinceNanos = System.nanoTime();
-                long moved = newestFinal;
-                if (moved > told && !over) {
-                    told = moved;
-                    steps.finalUpTo(moved);
-                }
-                long proven = newestProven;
-                if (proven > toldProven && !over) {
-                    toldProven = proven;
-                    steps.proven(proven);
+                Finals now = newest.get();
+                if (!now.equals(told) && !over) {
+                    told = now;
+                    steps.moved(now);
                 }
                 if (!over && !turn()) {
-                    park(told, toldProven);
+                    park(told);
                 }
             }
         } catch (DeadJournalException e) {
@@ -215,12 +199,12 @@ public final class TurnLoop implements Finality.Listener {
         }
     }
 
-    private void park(long told, long toldProven) {
+    private void park(Finals told) {
         long wait = steps.waitMillis();
         stepSinceNanos = 0;
         parked = true;
         // Whoever comes after this look sees that the thread is parked, and wakes it.
-        if (events.isEmpty() && newestFinal == told && newestProven == toldProven && !over) {
+        if (events.isEmpty() && newest.get().equals(told) && !over) {
             long millis = Math.min(wait, LONGEST_PARK_MILLIS);
             // At least one, so that a step which is due but may not run yet keeps no core busy.
             LockSupport.parkNanos(this, Math.max(millis, 1) * 1_000_000);

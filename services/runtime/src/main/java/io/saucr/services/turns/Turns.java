@@ -15,6 +15,7 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Effects;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Input;
 import io.saucr.services.core.Link;
@@ -465,19 +466,15 @@ public final class Turns implements Endpoint {
     }
 
     @Override
-    public void finalUpTo(long turn) {
-        recording.finalUpTo(turn);
+    public void moved(Finals now) {
+        recording.moved(now);
+        long turn = core.finals().outside();
         if (!begun.isEmpty()) {
             tellFinal(turn);
         }
         while (!whenFinal.isEmpty() && whenFinal.firstKey() <= turn) {
             whenFinal.pollFirstEntry().getValue().forEach(Runnable::run);
         }
-    }
-
-    @Override
-    public void proven(long read) {
-        recording.perform(core.proven(read));
     }
 
     private void tellFinal(long turn) {
@@ -494,7 +491,7 @@ public final class Turns implements Endpoint {
 
     /** Runs something once a turn is final; at once where it is. */
     public void whenFinal(long turn, Runnable what) {
-        if (turn <= core.finalTurn()) {
+        if (turn <= core.finals().outside()) {
             what.run();
         } else {
             whenFinal.computeIfAbsent(turn, it -> new ArrayList<>()).add(what);

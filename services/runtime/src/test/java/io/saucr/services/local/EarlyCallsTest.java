@@ -12,6 +12,7 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Effects;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Input;
@@ -74,8 +75,8 @@ class EarlyCallsTest {
         finality.begin(
                 new Finality.Listener() {
                     @Override
-                    public void finalUpTo(long turn) {
-                        clientTurn = turn;
+                    public void moved(Finals now) {
+                        clientTurn = now.outside();
                     }
 
                     @Override
@@ -188,9 +189,9 @@ class EarlyCallsTest {
                 client.frame(atClient(), toClient.remove());
             }
             while (client.turn()) {
-                client.finalUpTo(clientTurn);
+                client.moved(Finals.turns(clientTurn));
             }
-            client.finalUpTo(clientTurn);
+            client.moved(Finals.turns(clientTurn));
             while (!toBank.isEmpty()) {
                 perform(bank.frame(atBank(), toBank.remove(), NOW));
             }
@@ -198,7 +199,7 @@ class EarlyCallsTest {
             Optional<Input> next = bank.next(NOW);
             next.ifPresent(this::run);
             if (covers) {
-                perform(bank.finalUpTo(bank.newestTurn()));
+                perform(bank.moved(Finals.turns(bank.newestTurn())));
             }
         }
     }
@@ -227,7 +228,7 @@ class EarlyCallsTest {
                 new ClientTurns.About(text, EarlyCallsTest::text),
                 Optional.of(answer),
                 new CompletableFuture<>());
-        client.finalUpTo(clientTurn);
+        client.moved(Finals.turns(clientTurn));
         settle();
         return answer.thenApply(EarlyCallsTest::text);
     }

@@ -9,6 +9,7 @@ import io.saucr.services.State;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Limits;
@@ -308,7 +309,7 @@ class LateOfficeTest {
         Body add = turns.encoded(new Add("k1", 1));
         turns.frame(ANN, new Frame.Ask(1, add));
         assertThat(turns.turn()).isTrue();
-        turns.finalUpTo(turns.core().newestTurn());
+        turns.moved(Finals.turns(turns.core().newestTurn()));
         assertThat(left.frames).hasSize(1);
         Delta own = standby.records.get(12);
         assertThat(own.turn()).isEqualTo(13);
@@ -347,7 +348,7 @@ class LateOfficeTest {
         }
         assertThat(standby.proofs).containsExactly(1L, 2L);
         assertThat(left.frames).isEmpty();
-        turns.proven(2);
+        turns.moved(Finals.reads(2));
         assertThat(left.frames).hasSize(2).allMatch(it -> it instanceof Frame.Answer);
     }
 }

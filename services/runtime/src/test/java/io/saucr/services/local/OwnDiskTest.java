@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
@@ -36,8 +37,8 @@ class OwnDiskTest {
     private final Finality.Listener listener =
             new Finality.Listener() {
                 @Override
-                public void finalUpTo(long turn) {
-                    newestFinal.set(turn);
+                public void moved(Finals now) {
+                    newestFinal.set(now.outside());
                 }
 
                 @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Effects;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Limits;
 import io.saucr.services.core.Moment;
@@ -123,7 +124,7 @@ class RecordingTest {
     @Test
     void aBaseThatTakesAllMemoryHaltsTheService() {
         submitTwo();
-        recording.finalUpTo(core.newestTurn());
+        recording.moved(Finals.turns(core.newestTurn()));
         recording.fold();
         assertThatThrownBy(this::runEvents).hasRootCauseInstanceOf(OutOfMemoryError.class);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.services.core.Finals;
 import io.saucr.services.journal.DeadJournalException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -39,13 +40,8 @@ class TurnLoopTest {
                 }
 
                 @Override
-                public void finalUpTo(long turn) {
-                    seen.add("final " + turn);
-                }
-
-                @Override
-                public void proven(long read) {
-                    seen.add("proven " + read);
+                public void moved(Finals now) {
+                    seen.add("final " + now.outside() + ", proven " + now.reads());
                 }
 
                 @Override
@@ -66,12 +62,12 @@ class TurnLoopTest {
     @Test
     void whatIsProvenIsToldOnceAlsoWhileTheThreadSleeps() {
         loop.begin();
-        loop.proven(3);
+        loop.moved(Finals.reads(3));
         await().until(() -> seen.size() == 1);
-        loop.proven(3);
-        loop.proven(5);
-        await().until(() -> seen.contains("proven 5"));
-        assertThat(seen).containsExactly("proven 3", "proven 5");
+        loop.moved(Finals.reads(3));
+        loop.moved(Finals.reads(5));
+        await().until(() -> seen.contains("final 0, proven 5"));
+        assertThat(seen).containsExactly("final 0, proven 3", "final 0, proven 5");
     }
 
     @Test
@@ -85,9 +81,9 @@ class TurnLoopTest {
                     turnsLeft.set(2);
                 });
         await().until(() -> seen.size() == 3);
-        loop.finalUpTo(2);
+        loop.moved(Finals.turns(2));
         await().until(() -> seen.size() == 4);
-        assertThat(seen).containsExactly("event", "turn", "turn", "final 2");
+        assertThat(seen).containsExactly("event", "turn", "turn", "final 2, proven 0");
         assertThat(thread.get().getName()).isEqualTo("turns bank");
         assertThat(loop.backlog()).isZero();
     }
@@ -129,7 +125,7 @@ class TurnLoopTest {
                 });
         loop.post(() -> seen.add("event"));
         awaitLatch(inEvent);
-        loop.finalUpTo(7);
+        loop.moved(Finals.turns(7));
         loop.failed(new IOException("no space"));
         assertThat(halted.get()).contains("mend the disk").contains("no space");
         failed.countDown();

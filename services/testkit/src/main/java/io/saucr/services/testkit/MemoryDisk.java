@@ -2,6 +2,7 @@ package io.saucr.services.testkit;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
@@ -124,7 +125,7 @@ final class MemoryDisk implements Storage {
     void force() {
         if (hasUnforced()) {
             forced = newest();
-            current.listener.finalUpTo(forced);
+            current.listener.moved(Finals.turns(forced));
         }
     }
 

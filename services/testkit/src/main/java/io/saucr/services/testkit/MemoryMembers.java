@@ -3,6 +3,7 @@ package io.saucr.services.testkit;
 import io.saucr.services.Protection;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
@@ -179,7 +180,7 @@ final class MemoryMembers implements Storage {
             possible.add(
                     () -> {
                         current.proven = current.asked;
-                        current.listener.proven(current.proven);
+                        current.listener.moved(Finals.reads(current.proven));
                         return true;
                     });
         }
@@ -220,7 +221,7 @@ final class MemoryMembers implements Storage {
     private boolean named() {
         head = writing;
         writing = 0;
-        current.listener.finalUpTo(lastTurn(head));
+        current.listener.moved(Finals.turns(lastTurn(head)));
         return true;
     }
 

@@ -1,6 +1,7 @@
 package io.saucr.services.testkit;
 
 import io.saucr.services.core.Body;
+import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Link;
 import io.saucr.services.turns.Endpoint;
@@ -73,14 +74,8 @@ abstract class Node implements WireEnd {
             finality.begin(
                     new Finality.Listener() {
                         @Override
-                        public void finalUpTo(long turn) {
-                            opened.finalUpTo(turn);
-                            wake();
-                        }
-
-                        @Override
-                        public void proven(long read) {
-                            opened.proven(read);
+                        public void moved(Finals now) {
+                            opened.moved(now);
                             wake();
                         }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.Changes;
@@ -30,8 +31,8 @@ class MemoryDiskTest {
     private final Finality.Listener listener =
             new Finality.Listener() {
                 @Override
-                public void finalUpTo(long turn) {
-                    reported.add(turn);
+                public void moved(Finals now) {
+                    reported.add(now.outside());
                 }
 
                 @Override
