@@ -88,13 +88,8 @@ public final class AsciiScanner {
     private IllegalArgumentException malformed(
             int at, String expected, String found, NumberFormatException cause) {
         return new IllegalArgumentException(
-                what
-                        + ": expected "
-                        + expected
-                        + " at character "
-                        + at
-                        + ", found "
-                        + shortened(found),
+                "%s: expected %s at character %s, found %s"
+                        .formatted(what, expected, at, shortened(found)),
                 cause);
     }
 

@@ -64,9 +64,8 @@ final class MissingVoters {
         String missing = parts.isEmpty() ? "" : ": " + String.join(", ", parts);
         long pause = silent > 0 ? pauses.since(now - longestSilence) : 0;
         if (pause > 0) {
-            return missing
-                    + "; meanwhile this leader itself stood still for at least "
-                    + millis(pause);
+            return "%s; meanwhile this leader itself stood still for at least %s"
+                    .formatted(missing, millis(pause));
         }
         return heard == 0 && silent > 1
                 ? missing + "; nobody was heard, so look at this leader's machine and network"

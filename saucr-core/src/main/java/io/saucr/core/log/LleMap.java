@@ -213,11 +213,8 @@ public final class LleMap {
     public static LleMap decode(String text) {
         if (text.length() > MAX_ENCODED_LENGTH) {
             throw new IllegalArgumentException(
-                    "LLE map of "
-                            + text.length()
-                            + " characters, at most "
-                            + MAX_ENCODED_LENGTH
-                            + " are allowed");
+                    "LLE map of %s characters, at most %s are allowed"
+                            .formatted(text.length(), MAX_ENCODED_LENGTH));
         }
         AsciiScanner in = new AsciiScanner("LLE map", text);
         LleMap map = decode(in);
@@ -288,11 +285,8 @@ public final class LleMap {
     private static LleMap bounded(long[] sids, long[] zxids) {
         if (sids.length > MAX_SERVERS) {
             throw new IllegalArgumentException(
-                    "LLE map of "
-                            + sids.length
-                            + " servers, at most "
-                            + MAX_SERVERS
-                            + " are allowed");
+                    "LLE map of %s servers, at most %s are allowed"
+                            .formatted(sids.length, MAX_SERVERS));
         }
         return new LleMap(sids, zxids);
     }

@@ -130,10 +130,8 @@ public final class LogDurability {
     public void markedOnDisk(long zxid) {
         if (zxid < fastSwitch) {
             throw new IllegalStateException(
-                    "latest-on-disk "
-                            + Zxid.toString(zxid)
-                            + " is behind fast-switch "
-                            + Zxid.toString(fastSwitch));
+                    "latest-on-disk %s is behind fast-switch %s"
+                            .formatted(Zxid.toString(zxid), Zxid.toString(fastSwitch)));
         }
         latestOnDisk = Math.max(latestOnDisk, zxid);
     }
@@ -142,10 +140,8 @@ public final class LogDurability {
     public void markedFastSwitch(long zxid) {
         if (zxid <= latestOnDisk) {
             throw new IllegalStateException(
-                    "fast-switch "
-                            + Zxid.toString(zxid)
-                            + " is not ahead of latest-on-disk "
-                            + Zxid.toString(latestOnDisk));
+                    "fast-switch %s is not ahead of latest-on-disk %s"
+                            .formatted(Zxid.toString(zxid), Zxid.toString(latestOnDisk)));
         }
         fastSwitch = zxid;
     }

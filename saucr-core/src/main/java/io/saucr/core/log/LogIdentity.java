@@ -42,18 +42,8 @@ public record LogIdentity(
         }
         if (server < 0 || log < 0 || previous < 0 || epoch < previous || extent < 0 || marker < 0) {
             throw new IllegalArgumentException(
-                    "server "
-                            + server
-                            + ", log "
-                            + log
-                            + ", epoch "
-                            + previous
-                            + " to "
-                            + epoch
-                            + ", extent "
-                            + extent
-                            + ", marker "
-                            + marker);
+                    "server %s, log %s, epoch %s to %s, extent %s, marker %s"
+                            .formatted(server, log, previous, epoch, extent, marker));
         }
     }
 

@@ -235,12 +235,8 @@ public final class MarkerFile {
             this.bytes = bytes;
             if (bytes.length > MAX_LENGTH) {
                 throw new MalformedMarkerException(
-                        what
-                                + ": "
-                                + bytes.length
-                                + " bytes, at most "
-                                + MAX_LENGTH
-                                + " are allowed");
+                        "%s: %s bytes, at most %s are allowed"
+                                .formatted(what, bytes.length, MAX_LENGTH));
             }
         }
 

@@ -19,10 +19,8 @@ public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap, View vi
     public Markers {
         if (fastSwitch < 0 || latestOnDisk < 0) {
             throw new IllegalArgumentException(
-                    "negative marker: fast-switch "
-                            + Zxid.toString(fastSwitch)
-                            + ", latest-on-disk "
-                            + Zxid.toString(latestOnDisk));
+                    "negative marker: fast-switch %s, latest-on-disk %s"
+                            .formatted(Zxid.toString(fastSwitch), Zxid.toString(latestOnDisk)));
         }
     }
 

@@ -64,11 +64,8 @@ public final class ProposalTag {
         String encoded = encode(mode, sorted, outside);
         if (encoded.length() > MAX_ENCODED_LENGTH) {
             throw new IllegalArgumentException(
-                    "proposal tag of "
-                            + encoded.length()
-                            + " characters, at most "
-                            + MAX_ENCODED_LENGTH
-                            + " are allowed");
+                    "proposal tag of %s characters, at most %s are allowed"
+                            .formatted(encoded.length(), MAX_ENCODED_LENGTH));
         }
         return new ProposalTag(mode, sorted, outside, encoded);
     }
@@ -124,11 +121,8 @@ public final class ProposalTag {
     public static ProposalTag decode(String text) {
         if (text.length() > MAX_ENCODED_LENGTH) {
             throw new IllegalArgumentException(
-                    "proposal tag of "
-                            + text.length()
-                            + " characters, at most "
-                            + MAX_ENCODED_LENGTH
-                            + " are allowed");
+                    "proposal tag of %s characters, at most %s are allowed"
+                            .formatted(text.length(), MAX_ENCODED_LENGTH));
         }
         AsciiScanner in = new AsciiScanner("proposal tag", text);
         long version = in.decimal("a version");

@@ -187,10 +187,8 @@ public class CommitRule {
     public void propose(long zxid, Mode mode) {
         if (zxid != lastProposed + 1) {
             throw new IllegalStateException(
-                    "proposal "
-                            + Zxid.toString(zxid)
-                            + " does not follow "
-                            + Zxid.toString(lastProposed));
+                    "proposal %s does not follow %s"
+                            .formatted(Zxid.toString(zxid), Zxid.toString(lastProposed)));
         }
         if (mode == Mode.FAST && pendingVoters != 0) {
             throw new IllegalStateException(
@@ -598,12 +596,8 @@ public class CommitRule {
         }
         if (slots == MAX_SERVERS) {
             throw new IllegalStateException(
-                    "more than "
-                            + MAX_SERVERS
-                            + " servers at a time: "
-                            + sid
-                            + " does not fit next to "
-                            + Arrays.toString(sids));
+                    "more than %s servers at a time: %s does not fit next to %s"
+                            .formatted(MAX_SERVERS, sid, Arrays.toString(sids)));
         }
         sids[slots] = sid;
         connections[slots] = NO_CONNECTION;

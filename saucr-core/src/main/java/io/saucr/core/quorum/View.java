@@ -39,14 +39,9 @@ public record View(long seal, int voters, List<Long> members) {
         }
         if (members.size() < Quorums.bareMajority(voters) || members.size() > voters) {
             throw new IllegalArgumentException(
-                    "a view of "
-                            + voters
-                            + " voters has "
-                            + Quorums.bareMajority(voters)
-                            + " to "
-                            + voters
-                            + " members, not "
-                            + members.size());
+                    "a view of %s voters has %s to %s members, not %s"
+                            .formatted(
+                                    voters, Quorums.bareMajority(voters), voters, members.size()));
         }
     }
 
@@ -118,11 +113,8 @@ public record View(long seal, int voters, List<Long> members) {
     public static View decode(String text) {
         if (text.length() > MAX_ENCODED_LENGTH) {
             throw new IllegalArgumentException(
-                    "view of "
-                            + text.length()
-                            + " characters, at most "
-                            + MAX_ENCODED_LENGTH
-                            + " are allowed");
+                    "view of %s characters, at most %s are allowed"
+                            .formatted(text.length(), MAX_ENCODED_LENGTH));
         }
         AsciiScanner in = new AsciiScanner("view", text);
         View view = decode(in);

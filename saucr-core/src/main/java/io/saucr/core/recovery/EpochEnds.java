@@ -64,18 +64,14 @@ public final class EpochEnds {
         }
         if (base < 0 || ends[0] < base) {
             throw new IllegalArgumentException(
-                    "epoch ends from "
-                            + Zxid.toString(base)
-                            + " cannot begin with "
-                            + Zxid.toString(ends[0]));
+                    "epoch ends from %s cannot begin with %s"
+                            .formatted(Zxid.toString(base), Zxid.toString(ends[0])));
         }
         for (int i = 1; i < ends.length; i++) {
             if (Zxid.epoch(ends[i]) <= Zxid.epoch(ends[i - 1]) || Zxid.counter(ends[i]) == 0) {
                 throw new IllegalArgumentException(
-                        "among epoch ends "
-                                + Zxid.toString(ends[i])
-                                + " cannot follow "
-                                + Zxid.toString(ends[i - 1]));
+                        "among epoch ends %s cannot follow %s"
+                                .formatted(Zxid.toString(ends[i]), Zxid.toString(ends[i - 1])));
             }
         }
         return new EpochEnds(base, Arrays.copyOf(ends, ends.length - 1), ends[ends.length - 1]);
@@ -113,11 +109,8 @@ public final class EpochEnds {
     public EpochEnds append(long zxid) {
         if (!followedBy(zxid)) {
             throw new IllegalArgumentException(
-                    "the log ends with "
-                            + Zxid.toString(last)
-                            + ", "
-                            + Zxid.toString(zxid)
-                            + " cannot follow");
+                    "the log ends with %s, %s cannot follow"
+                            .formatted(Zxid.toString(last), Zxid.toString(zxid)));
         }
         if (Zxid.epoch(zxid) == Zxid.epoch(last)) {
             return new EpochEnds(base, earlierEnds, zxid);

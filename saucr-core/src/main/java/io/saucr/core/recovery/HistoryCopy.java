@@ -251,12 +251,11 @@ final class HistoryCopy {
         for (Entry entry : entries) {
             if (entry.zxid() > through || !longer.followedBy(entry.zxid())) {
                 return giveUp(
-                        "server "
-                                + source
-                                + " sent "
-                                + Zxid.toString(entry.zxid())
-                                + " after "
-                                + Zxid.toString(longer.last()));
+                        "server %s sent %s after %s"
+                                .formatted(
+                                        source,
+                                        Zxid.toString(entry.zxid()),
+                                        Zxid.toString(longer.last())));
             }
             longer = longer.append(entry.zxid());
         }
@@ -288,19 +287,14 @@ final class HistoryCopy {
                         && part.bytes().length() <= part.total() - partialLength;
         if (!fits) {
             return giveUp(
-                    "server "
-                            + source
-                            + " sent bytes "
-                            + part.offset()
-                            + " to "
-                            + (part.offset() + (long) part.bytes().length())
-                            + " of "
-                            + part.total()
-                            + " of "
-                            + Zxid.toString(part.zxid())
-                            + ", at most "
-                            + maxEntryLength
-                            + " are allowed");
+                    "server %s sent bytes %s to %s of %s of %s, at most %s are allowed"
+                            .formatted(
+                                    source,
+                                    part.offset(),
+                                    part.offset() + (long) part.bytes().length(),
+                                    part.total(),
+                                    Zxid.toString(part.zxid()),
+                                    maxEntryLength));
         }
         if (partialLength == 0) {
             partial = new byte[part.total()];

@@ -34,10 +34,8 @@ public final class RecoverySource {
     public RecoverySource(long self, int payload) {
         if (payload < 1 || payload > RecoveryWire.MAX_PAYLOAD) {
             throw new IllegalArgumentException(
-                    "an answer carries 1 to "
-                            + RecoveryWire.MAX_PAYLOAD
-                            + " bytes, not "
-                            + payload);
+                    "an answer carries 1 to %s bytes, not %s"
+                            .formatted(RecoveryWire.MAX_PAYLOAD, payload));
         }
         this.self = self;
         this.payload = payload;

@@ -128,18 +128,15 @@ public record StartAssessment(Verdict verdict, String reason) {
         }
         if (Math.max(0, found.currentEpoch) < identity.previous()) {
             return lost(
-                    "its current epoch was "
-                            + identity.previous()
-                            + ", and the epoch file says "
-                            + found.currentEpoch);
+                    "its current epoch was %s, and the epoch file says %s"
+                            .formatted(identity.previous(), found.currentEpoch));
         }
         // Apache's server, which leaves no stamp, may have been in later epochs.
         if (found.stamp.isPresent() && found.currentEpoch > identity.epoch()) {
             return lost(
-                    "the log folder is an older copy: it is of epoch "
-                            + identity.epoch()
-                            + ", and the epoch file says "
-                            + found.currentEpoch);
+                    ("the log folder is an older copy: it is of epoch %s, and the"
+                                    + " epoch file says %s")
+                            .formatted(identity.epoch(), found.currentEpoch));
         }
         if (!found.fastSwitchPresent || !found.latestOnDiskPresent) {
             return lost(
@@ -158,10 +155,8 @@ public record StartAssessment(Verdict verdict, String reason) {
                         identity.leastEnd(found.markers.latestOnDisk()), beforeFast(found.markers));
         if (found.lastLogged < least) {
             return lost(
-                    "the log ends at "
-                            + Zxid.toString(found.lastLogged)
-                            + " and was synced through "
-                            + Zxid.toString(least));
+                    "the log ends at %s and was synced through %s"
+                            .formatted(Zxid.toString(found.lastLogged), Zxid.toString(least)));
         }
         return byMarkers(found);
     }
@@ -207,11 +202,10 @@ public record StartAssessment(Verdict verdict, String reason) {
                     : new StartAssessment(Verdict.COMPLETE, "everything is on its disk");
         }
         String fast =
-                "it crashed in fast mode (fast since "
-                        + Zxid.toString(markers.fastSwitch())
-                        + ", on disk through "
-                        + Zxid.toString(markers.latestOnDisk())
-                        + ")";
+                "it crashed in fast mode (fast since %s, on disk through %s)"
+                        .formatted(
+                                Zxid.toString(markers.fastSwitch()),
+                                Zxid.toString(markers.latestOnDisk()));
         // The entry that the marker names was in the page cache before the marker was written.
         // An older version writes no page-cache proof and no stamp; without a stamp it may have
         // run last, and the proof be older than the log.
