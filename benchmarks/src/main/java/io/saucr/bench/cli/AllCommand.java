@@ -150,12 +150,8 @@ final class AllCommand implements Callable<Integer> {
             Path file = out.resolve("report.html");
             Files.writeString(file, HtmlReport.page(results));
             System.out.println(
-                    "The report of "
-                            + results.size()
-                            + " of "
-                            + parts.size()
-                            + " figures is in "
-                            + file);
+                    "The report of %s of %s figures is in %s"
+                            .formatted(results.size(), parts.size(), file));
         }
     }
 }

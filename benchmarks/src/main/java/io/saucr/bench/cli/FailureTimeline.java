@@ -244,10 +244,8 @@ final class FailureTimeline implements Callable<Integer> {
                 }
                 if (clients.operations() == 0) {
                     throw new IllegalStateException(
-                            "configuration "
-                                    + configuration.name()
-                                    + ": no operation succeeded; "
-                                    + clients.firstError());
+                            "configuration %s: no operation succeeded; %s"
+                                    .formatted(configuration.name(), clients.firstError()));
                 }
             }
         }

@@ -126,10 +126,8 @@ final class IdleCost implements Callable<Integer> {
         while (ensemble.configuration().situationAware() && !ensemble.quiet()) {
             if (System.nanoTime() > deadline) {
                 throw new IllegalStateException(
-                        ensemble.configuration().name()
-                                + ": not everything is on disk after "
-                                + PATIENCE.toSeconds()
-                                + " s without a write");
+                        "%s: not everything is on disk after %s s without a write"
+                                .formatted(ensemble.configuration().name(), PATIENCE.toSeconds()));
             }
             Thread.sleep(100);
         }

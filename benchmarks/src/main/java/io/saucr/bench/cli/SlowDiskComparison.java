@@ -301,12 +301,8 @@ final class SlowDiskComparison implements Callable<Integer> {
             if (settings.slowSeconds >= 2 * settings.forceTime
                     && forcing.toNanos() / 1e9 < settings.forceTime) {
                 throw new IllegalStateException(
-                        "server "
-                                + victim.id()
-                                + ", whose disk was to be slow, spent "
-                                + forcing.toMillis()
-                                + " ms in fsyncs\n"
-                                + victim.logTail(20));
+                        "server %s, whose disk was to be slow, spent %s ms in fsyncs\n%s"
+                                .formatted(victim.id(), forcing.toMillis(), victim.logTail(20)));
             }
         }
 

@@ -276,10 +276,8 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         Map<String, String> leaderSays = ensemble.server(leader).mntr();
         if (!"leader".equals(leaderSays.get("zk_server_state"))) {
             throw failure(
-                    "server "
-                            + leader
-                            + " does not lead any more; its log ends with\n"
-                            + ensemble.server(leader).logTail(20),
+                    "server %s does not lead any more; its log ends with\n%s"
+                            .formatted(leader, ensemble.server(leader).logTail(20)),
                     null);
         }
         return EnsembleUsage.of(all, leading, forces, logForces, forceSeconds, leaderSays, flushes);

@@ -360,10 +360,8 @@ public final class RawSessions implements AutoCloseable {
         int lost = keys.size() - open.get();
         if (lost > 0) {
             throw new IOException(
-                    lost
-                            + " of "
-                            + keys.size()
-                            + " sessions besides the load have lost their connection");
+                    "%s of %s sessions besides the load have lost their connection"
+                            .formatted(lost, keys.size()));
         }
     }
 

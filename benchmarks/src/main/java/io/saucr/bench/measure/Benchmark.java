@@ -197,11 +197,8 @@ public final class Benchmark {
                 return ensembles.get(ensembles.size() - 1);
             }
             listener.step(
-                    "starting "
-                            + configuration.name()
-                            + ", "
-                            + (key.voters() + key.observers())
-                            + " servers");
+                    "starting %s, %s servers"
+                            .formatted(configuration.name(), key.voters() + key.observers()));
             BenchEnsemble ensemble =
                     new BenchEnsemble(
                             configuration,

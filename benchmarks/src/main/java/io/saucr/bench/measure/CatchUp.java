@@ -107,12 +107,8 @@ public final class CatchUp {
         long copied = copiedSaysItsLog(follower);
         if (copied < entries) {
             throw new IllegalStateException(
-                    "only "
-                            + copied
-                            + " of "
-                            + entries
-                            + " entries were copied\n"
-                            + follower.logTail(30));
+                    "only %s of %s entries were copied\n%s"
+                            .formatted(copied, entries, follower.logTail(30)));
         }
         return new Time(seconds, copied);
     }

@@ -94,13 +94,11 @@ final class Surroundings implements AutoCloseable {
             watchers.requireOpen();
             if (System.nanoTime() - deadline > 0) {
                 throw new IOException(
-                        "watchers were notified "
-                                + watchers.notifications()
-                                + " times of "
-                                + (writes.get() - writesBefore)
-                                + " writes, instead of "
-                                + wanted
-                                + " times");
+                        "watchers were notified %s times of %s writes, instead of %s times"
+                                .formatted(
+                                        watchers.notifications(),
+                                        writes.get() - writesBefore,
+                                        wanted));
             }
             TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
         }

@@ -40,11 +40,10 @@ public final class HtmlReport {
                             results.stream()
                                     .map(
                                             result ->
-                                                    "<a href=\"#"
-                                                            + escape(result.title())
-                                                            + "\">"
-                                                            + escape(result.title())
-                                                            + "</a>")
+                                                    "<a href=\"#%s\">%s</a>"
+                                                            .formatted(
+                                                                    escape(result.title()),
+                                                                    escape(result.title())))
                                     .collect(Collectors.joining(" · ")))
                     .append("</p>");
         }

@@ -325,11 +325,10 @@ public final class Results {
                             .collect(Collectors.joining(": ")),
                     row.configuration(),
                     Numbers.number(spread.median()),
-                    "["
-                            + Numbers.number(spread.lowerQuartile())
-                            + ", "
-                            + Numbers.number(spread.upperQuartile())
-                            + "]",
+                    "[%s, %s]"
+                            .formatted(
+                                    Numbers.number(spread.lowerQuartile()),
+                                    Numbers.number(spread.upperQuartile())),
                     Integer.toString(row.values().size()),
                     paired.map(Results::ratio).orElse("-"),
                     paired.map(Results::interval).orElse("-"));

@@ -106,10 +106,9 @@ public final class RunFolder {
         JsonNode found = JSON.readTree(JSON.writeValueAsString(opening.plan()));
         if (!found.equals(wanted)) {
             throw new IOException(
-                    path
-                            + " holds a run with another plan: resume it with the options that it was"
-                            + " begun with, they are in "
-                            + file);
+                    ("%s holds a run with another plan: resume it with the options"
+                                    + " that it was begun with, they are in %s")
+                            .formatted(path, file));
         }
         return new RunFolder(path, title, plan, opening.machine(), opening.begun());
     }
@@ -240,11 +239,9 @@ public final class RunFolder {
     /** Says on standard error that the run has not come to its end, and how it can. */
     public void sayUnfinished() {
         System.err.println(
-                "saucr-bench: the run in "
-                        + path
-                        + " did not end and is no result; the same command with --out "
-                        + path
-                        + " --resume continues it.");
+                ("saucr-bench: the run in %s did not end and is no result; the same"
+                                + " command with --out %s --resume continues it.")
+                        .formatted(path, path));
     }
 
     /** Writes what is written at the end, and shows the tables. */

@@ -59,16 +59,13 @@ public record Machine(
 
     @Override
     public String toString() {
-        return processors
-                + " x "
-                + processor
-                + ", "
-                + Numbers.number(memoryBytes / 1e9)
-                + " GB, "
-                + system
-                + ", "
-                + java
-                + ", load "
-                + load;
+        return "%s x %s, %s GB, %s, %s, load %s"
+                .formatted(
+                        processors,
+                        processor,
+                        Numbers.number(memoryBytes / 1e9),
+                        system,
+                        java,
+                        load);
     }
 }
