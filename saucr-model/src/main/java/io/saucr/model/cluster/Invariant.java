@@ -26,6 +26,17 @@ public interface Invariant {
      * @return null if the invariant holds, else how it is broken
      */
     default String anywhere(ModelCluster cluster) {
+        for (Server each : cluster.servers) {
+            String broke = of(cluster, each);
+            if (broke != null) {
+                return broke;
+            }
+        }
+        return null;
+    }
+
+    /** As {@link #anywhere}, of one server, for an invariant that each server keeps for itself. */
+    default String of(ModelCluster cluster, Server server) {
         return null;
     }
 

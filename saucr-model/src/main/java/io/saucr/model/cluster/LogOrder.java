@@ -27,32 +27,18 @@ final class LogOrder implements Invariant {
             return null;
         }
         Server s = cluster.servers[Step.server(step)];
-        if (kind == Kind.APPEND) {
-            return appended(cluster, s);
-        }
-        String gap = gap(s);
+        return kind == Kind.APPEND ? appended(cluster, s) : of(cluster, s);
+    }
+
+    @Override
+    public String of(ModelCluster cluster, Server s) {
+        String gap = gap(s, 0);
         if (gap != null) {
             return gap;
         }
         for (Server other : cluster.servers) {
             if (other != s && !samePast(s, other)) {
                 return shared(s, other);
-            }
-        }
-        return null;
-    }
-
-    @Override
-    public String anywhere(ModelCluster cluster) {
-        for (Server s : cluster.servers) {
-            String gap = gap(s);
-            if (gap != null) {
-                return gap;
-            }
-            for (Server other : cluster.servers) {
-                if (other != s && !samePast(s, other)) {
-                    return shared(s, other);
-                }
             }
         }
         return null;
@@ -107,10 +93,6 @@ final class LogOrder implements Invariant {
 
     private static String shared(Server s, Server other) {
         return "servers " + s.sid + " and " + other.sid + " share a zxid but not its past";
-    }
-
-    private static String gap(Server s) {
-        return gap(s, 0);
     }
 
     /** In a log that has no gap before {@code from}. */

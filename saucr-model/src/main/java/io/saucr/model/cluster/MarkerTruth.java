@@ -14,21 +14,11 @@ final class MarkerTruth implements Invariant {
 
     @Override
     public String after(ModelCluster cluster, int step) {
-        return of(cluster.servers[Step.server(step)]);
+        return of(cluster, cluster.servers[Step.server(step)]);
     }
 
     @Override
-    public String anywhere(ModelCluster cluster) {
-        for (Server s : cluster.servers) {
-            String broke = of(s);
-            if (broke != null) {
-                return broke;
-            }
-        }
-        return null;
-    }
-
-    private static String of(Server s) {
+    public String of(ModelCluster cluster, Server s) {
         if (s.recovered() && s.written < s.acked) {
             return "server "
                     + s.sid

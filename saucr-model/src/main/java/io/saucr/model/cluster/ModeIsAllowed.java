@@ -19,17 +19,7 @@ final class ModeIsAllowed implements Invariant {
     }
 
     @Override
-    public String anywhere(ModelCluster cluster) {
-        for (Server s : cluster.servers) {
-            String broke = of(cluster, s);
-            if (broke != null) {
-                return broke;
-            }
-        }
-        return null;
-    }
-
-    private static String of(ModelCluster cluster, Server s) {
+    public String of(ModelCluster cluster, Server s) {
         if (!s.established) {
             return null;
         }

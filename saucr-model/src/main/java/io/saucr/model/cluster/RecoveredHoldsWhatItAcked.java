@@ -22,17 +22,6 @@ final class RecoveredHoldsWhatItAcked implements Invariant {
                 : null;
     }
 
-    @Override
-    public String anywhere(ModelCluster cluster) {
-        for (Server s : cluster.servers) {
-            String broke = of(cluster, s);
-            if (broke != null) {
-                return broke;
-            }
-        }
-        return null;
-    }
-
     /** The ack may be one of a process that has recovered since without the entry. */
     @Override
     public String onCommit(ModelCluster cluster, Server leader, int position) {
@@ -45,7 +34,8 @@ final class RecoveredHoldsWhatItAcked implements Invariant {
         return null;
     }
 
-    private static String of(ModelCluster cluster, Server s) {
+    @Override
+    public String of(ModelCluster cluster, Server s) {
         for (int position = 0; position < cluster.history.length(); position++) {
             String broke = of(cluster, s, position);
             if (broke != null) {

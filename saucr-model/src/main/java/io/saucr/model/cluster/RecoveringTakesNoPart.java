@@ -18,15 +18,12 @@ final class RecoveringTakesNoPart implements Invariant {
     }
 
     @Override
-    public String anywhere(ModelCluster cluster) {
-        for (Server s : cluster.servers) {
-            if (s.unrecovered && (s.role == Role.FOLLOWING || s.role == Role.LEADING)) {
-                return "server "
+    public String of(ModelCluster cluster, Server s) {
+        return s.unrecovered && (s.role == Role.FOLLOWING || s.role == Role.LEADING)
+                ? "server "
                         + s.sid
                         + (s.lost ? " lost its disk" : " crashed in fast mode")
-                        + ", has not recovered, and takes part in an epoch";
-            }
-        }
-        return null;
+                        + ", has not recovered, and takes part in an epoch"
+                : null;
     }
 }
