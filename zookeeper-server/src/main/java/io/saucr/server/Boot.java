@@ -1,6 +1,5 @@
 package io.saucr.server;
 
-import io.saucr.server.admin.AdminRoot;
 import io.saucr.server.admin.SaucrStatus;
 import io.saucr.server.config.RefusedConfiguration;
 import io.saucr.server.config.SaucrSettings;
@@ -32,7 +31,6 @@ import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.TxnCodec;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
-import org.apache.zookeeper.server.admin.JettyAdminServer;
 import org.apache.zookeeper.server.persistence.DataFolder;
 import org.apache.zookeeper.server.quorum.FastLeaderElection;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
@@ -45,7 +43,6 @@ import org.apache.zookeeper.server.quorum.SaucrLearnerHandler;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 import org.apache.zookeeper.txn.TxnDigest;
 import org.apache.zookeeper.txn.TxnHeader;
-import org.eclipse.jetty.server.Server;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -224,15 +221,6 @@ public final class Boot {
         if (!updates.isEmpty()) {
             selector.wakeup();
         }
-    }
-
-    /**
-     * An AdminServer is about to start.
-     *
-     * @param commandUrl the folder of its commands
-     */
-    public static void adminServerStarts(Server server, String commandUrl, JettyAdminServer admin) {
-        AdminRoot.precede(server, commandUrl, admin);
     }
 
     /**

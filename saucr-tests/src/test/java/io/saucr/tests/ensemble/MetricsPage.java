@@ -23,7 +23,7 @@ final class MetricsPage {
                     "0");
 
     private static final Pattern STARTED =
-            Pattern.compile("ServerConnector@.*\\{(?:localhost|127\\.0\\.0\\.1):(\\d+)}");
+            Pattern.compile("Metrics for Prometheus at http://127\\.0\\.0\\.1:(\\d+)/metrics");
 
     private final ServerProcess server;
 
@@ -37,10 +37,7 @@ final class MetricsPage {
         for (String line : Files.readAllLines(server.logFile())) {
             Matcher started = STARTED.matcher(line);
             if (started.find()) {
-                int port = Integer.parseInt(started.group(1));
-                if (port != server.address().adminPort()) {
-                    last = OptionalInt.of(port);
-                }
+                last = OptionalInt.of(Integer.parseInt(started.group(1)));
             }
         }
         return "127.0.0.1:"

@@ -606,7 +606,8 @@ class ToolIT {
     /** Apache's release with what its AdminServer needs. */
     private static Distribution stock() throws IOException {
         List<Path> classPath = new ArrayList<>(ApacheRelease.base().classPath());
-        try (Stream<Path> jars = Files.list(BuiltDistribution.home().resolve("lib"))) {
+        Path apacheTests = BuiltDistribution.target().resolve("../../apache-tests/target/lib");
+        try (Stream<Path> jars = Files.list(apacheTests.normalize())) {
             jars.filter(jar -> jar.getFileName().toString().matches("(jetty|javax.servlet).*"))
                     .forEach(classPath::add);
         }

@@ -1,5 +1,9 @@
 package io.saucr.server.admin;
 
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
 import java.net.Socket;
 import java.security.GeneralSecurityException;
@@ -18,11 +22,14 @@ import org.apache.zookeeper.common.X509Util;
 import org.apache.zookeeper.common.ZKConfig;
 
 /**
- * How this server asks other AdminServers where {@code admin.forceHttps} is set: with the key and
- * the authorities of the quorum port, which are those of the AdminServers, too.
+ * The key and the authorities of the AdminServers, which are those of the quorum port: for this
+ * one, and for asking others where {@code admin.forceHttps} is set.
  */
-final class AdminTls {
+public final class AdminTls {
     private AdminTls() {}
+
+    private record Stores(
+            KeyManagerFactory keys, TrustManagerFactory trusted, boolean checksHost) {}
 
     static boolean isForced() {
         return Boolean.getBoolean("zookeeper.admin.forceHttps");
@@ -34,6 +41,41 @@ final class AdminTls {
      * @throws IOException if the stores cannot be read
      */
     static SSLContext context() throws IOException {
+        try {
+            Stores stores = stores();
+            TrustManager[] trust = stores.trusted().getTrustManagers();
+            if (!stores.checksHost()) {
+                trust =
+                        Arrays.stream(trust)
+                                .map(each -> new AnyHost((X509TrustManager) each))
+                                .toArray(TrustManager[]::new);
+            }
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(stores.keys().getKeyManagers(), trust, null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    /**
+     * For connections to this AdminServer.
+     *
+     * @param needsClient whether a client has to show a certificate
+     * @throws IOException if the stores cannot be read
+     * @throws GeneralSecurityException if their content cannot be used
+     */
+    public static SslContext ofServer(boolean needsClient)
+            throws IOException, GeneralSecurityException {
+        Stores stores = stores();
+        return SslContextBuilder.forServer(stores.keys())
+                .trustManager(stores.trusted())
+                .clientAuth(needsClient ? ClientAuth.REQUIRE : ClientAuth.NONE)
+                .sslProvider(SslProvider.JDK)
+                .build();
+    }
+
+    private static Stores stores() throws IOException, GeneralSecurityException {
         ZKConfig config = new ZKConfig();
         try (QuorumX509Util quorum = new QuorumX509Util()) {
             String password =
@@ -59,18 +101,7 @@ final class AdminTls {
                                     quorum.getSslTruststorePasswdProperty(),
                                     quorum.getSslTruststorePasswdPathProperty()),
                             config.getProperty(quorum.getSslTruststoreTypeProperty(), "")));
-            TrustManager[] trust = trusted.getTrustManagers();
-            if (!quorum.isServerHostnameVerificationEnabled(config)) {
-                trust =
-                        Arrays.stream(trust)
-                                .map(each -> new AnyHost((X509TrustManager) each))
-                                .toArray(TrustManager[]::new);
-            }
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keys.getKeyManagers(), trust, null);
-            return context;
-        } catch (GeneralSecurityException e) {
-            throw new IOException(e.getMessage(), e);
+            return new Stores(keys, trusted, quorum.isServerHostnameVerificationEnabled(config));
         }
     }
 

@@ -1,7 +1,6 @@
 package io.saucr.server.admin;
 
 import java.io.ByteArrayInputStream;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -10,7 +9,6 @@ import java.util.Map;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.admin.CommandResponse;
 import org.apache.zookeeper.server.admin.GetCommand;
-import org.eclipse.jetty.server.HttpConnection;
 
 /**
  * The AdminServer's {@code /commands/saucr/ui}: one page that draws what {@code
@@ -39,29 +37,11 @@ final class PageCommand extends GetCommand {
     @Override
     public CommandResponse runGet(ZooKeeperServer server, Map<String, String> arguments) {
         CommandResponse response = initializeResponse();
+        response.addHeader("Content-Type", TYPE);
         response.addHeader("Content-Security-Policy", POLICY);
         response.addHeader("X-Content-Type-Options", "nosniff");
         response.addHeader("Cache-Control", "no-cache");
-        response.setInputStream(new TypedStream(page));
+        response.setInputStream(new ByteArrayInputStream(page));
         return response;
-    }
-
-    /**
-     * The AdminServer says of every stream that it is a file to be saved. It reads the stream after
-     * that, on the thread of its connection, so here is the place to say what it really is.
-     */
-    private static final class TypedStream extends FilterInputStream {
-        TypedStream(byte[] bytes) {
-            super(new ByteArrayInputStream(bytes));
-        }
-
-        @Override
-        public int read(byte[] buffer, int offset, int length) throws IOException {
-            HttpConnection connection = HttpConnection.getCurrentConnection();
-            if (connection != null) {
-                connection.getHttpChannel().getResponse().setContentType(TYPE);
-            }
-            return super.read(buffer, offset, length);
-        }
     }
 }

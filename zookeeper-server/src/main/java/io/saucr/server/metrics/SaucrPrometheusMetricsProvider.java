@@ -4,6 +4,7 @@ import io.prometheus.client.Collector.MetricFamilySamples;
 import io.prometheus.client.Collector.MetricFamilySamples.Sample;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.hotspot.DefaultExports;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Collections;
 import java.util.Properties;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * <p>A quantile is that of the last 8 to 10 minutes, as there. There its rank is within the error
  * of a sketch; here its rank is exact, and its value within the 0.4 % of {@link Histogram}.
  */
-public final class SaucrPrometheusMetricsProvider implements MetricsProvider {
+public class SaucrPrometheusMetricsProvider implements MetricsProvider {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrPrometheusMetricsProvider.class);
     private static final long PERIOD_MILLIS = 120_000;
 
@@ -71,17 +72,21 @@ public final class SaucrPrometheusMetricsProvider implements MetricsProvider {
         }
         try {
             endpoint = new MetricsEndpoint(new InetSocketAddress(host, port), registry);
-        } catch (Exception e) {
+        } catch (IOException | RuntimeException e) {
             throw new MetricsProviderLifeCycleException(
                     "No metrics at metricsProvider.httpHost="
                             + host
                             + ", metricsProvider.httpPort="
                             + port
                             + ": "
-                            + cause(e),
+                            + e.getMessage(),
                     e);
         }
-        LOG.info("Metrics for Prometheus at http://{}:{}/metrics", host, endpoint.port());
+        LOG.info(
+                "Metrics for Prometheus at http://{}:{}/metrics, by {}",
+                host,
+                endpoint.port(),
+                SaucrPrometheusMetricsProvider.class.getName());
         periods = new Timer("metrics-periods", true);
         periods.schedule(
                 new TimerTask() {
@@ -92,15 +97,6 @@ public final class SaucrPrometheusMetricsProvider implements MetricsProvider {
                 },
                 PERIOD_MILLIS,
                 PERIOD_MILLIS);
-    }
-
-    /** Jetty names the address, and the reason only behind it. */
-    private static String cause(Throwable thrown) {
-        Throwable last = thrown;
-        while (last.getCause() != null) {
-            last = last.getCause();
-        }
-        return last.getMessage();
     }
 
     /** The port that it listens on. */
@@ -116,11 +112,7 @@ public final class SaucrPrometheusMetricsProvider implements MetricsProvider {
             periods = null;
         }
         if (endpoint != null) {
-            try {
-                endpoint.stop();
-            } catch (Exception e) {
-                LOG.error("Cannot stop the HTTP server of the metrics", e);
-            }
+            endpoint.stop();
             endpoint = null;
         }
     }

@@ -32,7 +32,6 @@ import org.apache.jute.Record;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
-import org.apache.zookeeper.server.admin.JettyAdminServer;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
@@ -40,7 +39,6 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.apache.zookeeper.txn.TxnDigest;
 import org.apache.zookeeper.txn.TxnHeader;
-import org.eclipse.jetty.server.Server;
 
 /**
  * Every change that the build makes to the byte code of Apache's released classes. There is no
@@ -177,12 +175,6 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.NIOServerCnxnFactory$SelectorThread",
                             named("select").and(takesArguments(0)),
                             RoundEnds.class),
-                    // Its handlers are complete once it is made, and cannot be changed while it
-                    // runs. Nothing else in the process has a reference to it.
-                    new Point(
-                            "org.apache.zookeeper.server.admin.JettyAdminServer",
-                            named("start").and(takesArguments(0)),
-                            AdminServerStarts.class),
                     // A leader makes the handler of each learner that connects by its class's name.
                     Point.makesHandler(
                             "org.apache.zookeeper.server.quorum"
@@ -427,19 +419,6 @@ public final class SaucrPatch implements Plugin {
                 @Advice.FieldValue("selector") Selector selector,
                 @Advice.FieldValue("updateQueue") Queue<SelectionKey> updates) {
             Boot.roundEnds(selector, updates);
-        }
-    }
-
-    /** See {@link Boot#adminServerStarts}. */
-    static final class AdminServerStarts {
-        private AdminServerStarts() {}
-
-        @Advice.OnMethodEnter
-        static void enter(
-                @Advice.FieldValue("server") Server server,
-                @Advice.FieldValue("commandUrl") String commandUrl,
-                @Advice.This JettyAdminServer admin) {
-            Boot.adminServerStarts(server, commandUrl, admin);
         }
     }
 

@@ -546,9 +546,9 @@ class ServerScriptsIT {
         }
     }
 
-    /** With Apache's provider and with ours: a dashboard for one is one for the other. */
+    /** Under the name of Apache's provider, too: what is shown is compared elsewhere. */
     @Test
-    void bothProvidersForPrometheusShowTheSameMetrics() throws Exception {
+    void bothNamesOfTheProviderForPrometheusShowTheSameMetrics() throws Exception {
         List<String> shown = new ArrayList<>();
         List<Set<String>> mntr = new ArrayList<>();
         for (String provider :

@@ -27,9 +27,11 @@ import java.util.concurrent.Future;
 import org.apache.zookeeper.metrics.Counter;
 import org.apache.zookeeper.metrics.CounterSet;
 import org.apache.zookeeper.metrics.MetricsContext.DetailLevel;
+import org.apache.zookeeper.metrics.MetricsProvider;
 import org.apache.zookeeper.metrics.MetricsProviderLifeCycleException;
 import org.apache.zookeeper.metrics.Summary;
 import org.apache.zookeeper.metrics.SummarySet;
+import org.apache.zookeeper.metrics.impl.MetricsProviderBootstrap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SaucrPrometheusMetricsProviderTest {
     private static final int WRITERS = 4;
+    private static final String APACHES =
+            "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider";
 
     private final SaucrPrometheusMetricsProvider provider = new SaucrPrometheusMetricsProvider();
 
@@ -56,6 +60,21 @@ class SaucrPrometheusMetricsProviderTest {
         }
         provider.configure(properties);
         provider.start();
+    }
+
+    /** Apache's class needs Jetty, which is not there. */
+    @Test
+    void theNameOfApachesProviderGivesThisOne() throws Exception {
+        Properties properties = new Properties();
+        properties.setProperty("httpHost", "127.0.0.1");
+        properties.setProperty("httpPort", "0");
+        properties.setProperty("exportJvmInfo", "false");
+        for (String name : List.of(APACHES, SaucrPrometheusMetricsProvider.class.getName())) {
+            MetricsProvider started =
+                    MetricsProviderBootstrap.startMetricsProvider(name, properties);
+            started.stop();
+            assertThat(started).isInstanceOf(SaucrPrometheusMetricsProvider.class);
+        }
     }
 
     @Test
