@@ -87,6 +87,10 @@ public final class AdminSite implements Site {
         CommandResponse response =
                 Commands.runGetCommand(
                         name, serving.get(), arguments, exchange.header("Authorization"), request);
+        if (response == null) {
+            hasNoSuchMethod(exchange, name);
+            return;
+        }
         response.getHeaders().forEach(exchange::addHeader);
         InputStream stream = response.getInputStream();
         if (stream == null) {
@@ -100,15 +104,23 @@ public final class AdminSite implements Site {
 
     private void post(Exchange exchange, String name) {
         HttpServletRequest request = ServletRequest.of(exchange);
-        answer(
-                exchange,
+        CommandResponse response =
                 Commands.runPostCommand(
                         name,
                         serving.get(),
                         exchange.body(),
                         exchange.header("Authorization"),
-                        request),
-                request);
+                        request);
+        if (response == null) {
+            hasNoSuchMethod(exchange, name);
+        } else {
+            answer(exchange, response, request);
+        }
+    }
+
+    /** Apache's AdminServer fails with an exception here, and has the same status. */
+    private static void hasNoSuchMethod(Exchange exchange, String name) {
+        exchange.answer(500, "the command %s has no %s\n".formatted(name, exchange.method()));
     }
 
     private static void answer(

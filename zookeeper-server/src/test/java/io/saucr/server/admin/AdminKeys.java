@@ -13,7 +13,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** One key for the server and its clients, in the stores of the quorum port. */
-final class AdminKeys {
+public final class AdminKeys {
     private static final String PASSWORD = "correct horse";
 
     /** Those without "quorum" are for the provider of authentication by certificates. */
@@ -22,7 +22,7 @@ final class AdminKeys {
     private AdminKeys() {}
 
     /** What a client needs that has the key. */
-    static SSLContext use(Path folder) throws Exception {
+    public static SSLContext use(Path folder) throws Exception {
         Path keys = folder.resolve("keys.p12");
         Path trusted = folder.resolve("trusted.p12");
         if (!Files.exists(keys)) {
@@ -52,7 +52,7 @@ final class AdminKeys {
         return context;
     }
 
-    static void clear() {
+    public static void clear() {
         for (String prefix : PREFIXES) {
             for (String store : List.of("keyStore", "trustStore")) {
                 System.clearProperty(prefix + store + ".location");

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.server.admin.AdminKeys;
+import io.saucr.server.admin.AdminTls;
 import io.saucr.server.http.HttpListener.Bounds;
+import io.saucr.server.http.HttpListener.Tls;
 import io.saucr.server.http.RawClient.Answer;
 import java.io.ByteArrayInputStream;
 import java.io.Closeable;
@@ -16,14 +19,18 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that are slow, silent, or hostile; and the others, who must notice nothing. */
 @Timeout(60)
@@ -41,12 +48,16 @@ class HttpListenerTest {
     private HttpListener listener;
 
     private void start(int connections, int threads, long patience) throws IOException {
+        start(connections, threads, patience, null);
+    }
+
+    private void start(int connections, int threads, long patience, Tls tls) throws IOException {
         listener =
                 new HttpListener(
                         "test",
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         new Bounds(connections, threads, patience),
-                        null,
+                        tls,
                         this::answer);
     }
 
@@ -357,6 +368,32 @@ class HttpListenerTest {
         } catch (IOException e) {
             return true;
         }
+    }
+
+    @Test
+    void whoDoesNotFinishAHandshakeIsDroppedAndOthersAreServedMeanwhile(@TempDir Path folder)
+            throws Exception {
+        SSLContext keys = AdminKeys.use(folder);
+        AtomicLong plain = new AtomicLong();
+        for (Runnable onPlain : new Runnable[] {null, plain::incrementAndGet}) {
+            start(20, 2, 1_000, new Tls(AdminTls.ofServer(false), onPlain));
+            Socket silent = client("");
+            Socket half = client("\u0016\u0003\u0001\u0002\u0000\u0001\u0000");
+            Socket garbage = client("\u0016\u0003\u0001\u0000\u0004abcdefgh");
+            for (int i = 0; i < 100; i++) {
+                client(i % 2 == 0 ? "" : "\u0016\u0003\u0001");
+            }
+            assertThat(RawClient.askByTls(keys, listener.port(), LAST).body()).isEqualTo("a\n");
+            for (Socket socket : List.of(silent, half, garbage)) {
+                endsWithout(socket, "HTTP");
+            }
+            if (onPlain != null) {
+                others();
+            }
+            stop();
+        }
+        assertThat(plain).hasValue(1);
+        AdminKeys.clear();
     }
 
     // ---- The end ----
