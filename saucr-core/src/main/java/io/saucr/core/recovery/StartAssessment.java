@@ -38,6 +38,7 @@ public record StartAssessment(Verdict verdict, String reason) {
      *     configuration is not known, and then names are not compared
      * @param sid the server's id, -1 if it is not known, and then ids are not compared
      * @param currentEpoch what the epoch file says, -1 if there is none
+     * @param acceptedEpoch what the file of the accepted epoch says, -1 if there is none
      * @param stamp what the epoch file says of the log
      * @param identity what the log folder says of itself
      * @param fastSwitchPresent whether that marker is there
@@ -53,6 +54,7 @@ public record StartAssessment(Verdict verdict, String reason) {
             Optional<String> ensemble,
             long sid,
             long currentEpoch,
+            long acceptedEpoch,
             Optional<Stamp> stamp,
             Optional<LogIdentity> identity,
             boolean fastSwitchPresent,
@@ -125,6 +127,10 @@ public record StartAssessment(Verdict verdict, String reason) {
         }
         if (found.currentEpoch < 0 && (found.lastLogged != Zxid.NONE || identity.previous() > 0)) {
             return lost("the epoch file is lost");
+        }
+        // It is written before an epoch is: what it promised to a leader is forgotten.
+        if (found.acceptedEpoch < 0 && identity.previous() > 0) {
+            return lost("the file acceptedEpoch is lost");
         }
         if (Math.max(0, found.currentEpoch) < identity.previous()) {
             return lost(

@@ -23,6 +23,7 @@ class StartAssessmentTest {
     private Optional<String> ensemble = Optional.of("");
     private long sid = 2;
     private long epoch = 3;
+    private long accepted = 3;
     private Optional<Stamp> stamp = Optional.of(STAMP);
     private Optional<LogIdentity> identity = Optional.of(new LogIdentity("", 2, 77, 3, Z, Z));
     private boolean fastThere = true;
@@ -39,6 +40,7 @@ class StartAssessmentTest {
                         ensemble,
                         sid,
                         epoch,
+                        accepted,
                         stamp,
                         identity,
                         fastThere,
@@ -63,6 +65,21 @@ class StartAssessmentTest {
     @Test
     void aLongerLogThanMarkedFits() {
         last = Z + 100;
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
+    void r26WithoutTheFileOfTheAcceptedEpochItsPromiseToALeaderIsLost() {
+        accepted = -1;
+        is(Verdict.DISK_LOST, "acceptedEpoch is lost");
+        // The first start was killed before ZooKeeper wrote it.
+        epoch = 0;
+        identity = Optional.of(new LogIdentity("", 2, 77, 0, 0, 0));
+        is(Verdict.COMPLETE, "");
+        // Apache's server was here, which goes by its log.
+        epoch = 3;
+        stamp = Optional.empty();
+        identity = Optional.empty();
         is(Verdict.COMPLETE, "");
     }
 

@@ -7,7 +7,6 @@ import io.saucr.core.log.MarkerFile.Replacement;
 import io.saucr.server.runtime.ObstacleException;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -186,10 +185,15 @@ final class CopiedHistory {
 
     private void raise(String name, Path directory) throws IOException {
         if (RecoveryStore.epochIn(directory, name) < epoch()) {
-            Path temporary = directory.resolve(PLACING);
-            Files.write(temporary, Long.toString(epoch()).getBytes(StandardCharsets.US_ASCII));
-            rename(temporary, directory.resolve(name));
+            writeEpoch(directory, name, epoch());
         }
+    }
+
+    /** Writes a file of an epoch; forcing the directory is the caller's. */
+    static void writeEpoch(Path directory, String name, long epoch) throws IOException {
+        Path temporary = directory.resolve(PLACING);
+        Files.writeString(temporary, Long.toString(epoch));
+        rename(temporary, directory.resolve(name));
     }
 
     /** Copies, because the original must stay until every file is in its place. */

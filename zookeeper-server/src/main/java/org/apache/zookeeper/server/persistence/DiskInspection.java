@@ -102,12 +102,11 @@ public final class DiskInspection {
             boolean damaged,
             OptionalLong provenThrough)
             throws IOException {
-        // Not compared with anything here, but ZooKeeper reads it later.
-        RecoveryStore.acceptedEpochIn(snapshots);
         return new Findings(
                 ensemble,
                 sid,
                 RecoveryStore.currentEpochIn(snapshots),
+                RecoveryStore.acceptedEpochIn(snapshots),
                 stamp(snapshots),
                 markerStore.identity(),
                 markerStore.hasFastSwitch(),

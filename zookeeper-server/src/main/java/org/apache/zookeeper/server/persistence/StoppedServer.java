@@ -210,6 +210,7 @@ public final class StoppedServer {
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND,
                 StandardOpenOption.SYNC);
+        epoch = acceptLossOfEpochs(epoch, lastLogged);
         boolean diskLost = assessment.verdict() != Verdict.MEMORY_LOST;
         long onDisk = diskLost ? lastLogged : Math.max(before.latestOnDisk(), lastLogged);
         // The epoch file must name the log that is there.
@@ -231,6 +232,24 @@ public final class StoppedServer {
         markerStore.writeLatestOnDisk(onDisk, before.lleMap(), view);
         markerStore.writeFastSwitch(Math.min(before.fastSwitch(), onDisk));
         return line;
+    }
+
+    /**
+     * Writes the files of the epochs that are lost, as Apache's server does: by the log.
+     *
+     * @param current -1 if it is lost
+     * @return the current epoch
+     */
+    private long acceptLossOfEpochs(long current, long lastLogged) throws IOException {
+        long epoch = current < 0 ? Zxid.epoch(lastLogged) : current;
+        if (epoch > 0 && RecoveryStore.acceptedEpochIn(snapshots) < 0) {
+            CopiedHistory.writeEpoch(snapshots, RecoveryStore.ACCEPTED_EPOCH, epoch);
+        }
+        if (epoch > 0 && current < 0) {
+            CopiedHistory.writeEpoch(snapshots, RecoveryStore.CURRENT_EPOCH, epoch);
+        }
+        MarkerStore.forceDirectory(snapshots);
+        return epoch;
     }
 
     private <T> Optional<T> of(Function<LogIdentity, T> part) {

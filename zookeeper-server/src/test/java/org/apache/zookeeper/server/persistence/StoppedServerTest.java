@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.core.Zxid;
 import io.saucr.core.log.LleMap;
 import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.StartAssessment.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,8 @@ import org.apache.zookeeper.server.persistence.PowerCutDisk.Unforced;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * An operator finds a server that crashed while it recovered, after it had decided to replace its
@@ -143,6 +146,21 @@ class StoppedServerTest {
             }
         }
         assertThat(operation).as("operations").isGreaterThan(15);
+    }
+
+    /** What the next start finds is complete, so that it does not ask for the same once more. */
+    @ParameterizedTest
+    @ValueSource(strings = {RecoveryStore.ACCEPTED_EPOCH, RecoveryStore.CURRENT_EPOCH})
+    void theLossOfAnEpochFileIsAcceptedOnce(String name) throws IOException {
+        server(found).acceptLoss();
+        Path snapshots = found.resolve("data/version-2");
+        Files.delete(snapshots.resolve(name));
+        assertThat(server(found).inspect().assessment().verdict()).isEqualTo(Verdict.DISK_LOST);
+        server(found).acceptLoss();
+        StoppedServer.Findings findings = server(found).inspect();
+        assertThat(findings.assessment().verdict()).isEqualTo(Verdict.COMPLETE);
+        assertThat(findings.currentEpoch()).isEqualTo(2);
+        assertThat(findings.acceptedEpoch()).isEqualTo(2);
     }
 
     private static void assertAccepted(String what, Path root, boolean mayBeUnfinished)
