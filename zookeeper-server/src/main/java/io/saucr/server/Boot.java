@@ -114,7 +114,7 @@ public final class Boot {
      */
     public static void beforeConfiguration(String path) throws ConfigException {
         try {
-            StartCheck.checkSizes(Path.of(path));
+            StartCheck.checkFiles(Path.of(path));
         } catch (InvalidSettingException e) {
             System.err.println(e.getMessage());
             throw new ConfigException(e.getMessage(), e);

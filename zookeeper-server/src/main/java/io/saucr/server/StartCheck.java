@@ -7,6 +7,7 @@ import io.saucr.core.recovery.StartAssessment.Verdict;
 import io.saucr.server.config.RefusedConfiguration;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.config.SaucrSettings.InvalidSettingException;
+import io.saucr.server.runtime.ObstacleException;
 import io.saucr.server.runtime.SmallFile;
 import java.io.File;
 import java.io.IOException;
@@ -31,6 +32,10 @@ final class StartCheck {
     private static final Logger LOG = LoggerFactory.getLogger(StartCheck.class);
 
     private static final int LEAST_VOTERS = 3;
+
+    /** In UTF-8, read byte by byte. */
+    private static final String BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
+
     static final String VERSION_FOLDER = "version-2";
 
     private StartCheck() {}
@@ -90,7 +95,7 @@ final class StartCheck {
      * The configuration and what ZooKeeper reads because it says so. Anything else that is wrong
      * with them ZooKeeper or {@link #check} finds.
      */
-    static void checkSizes(Path config) throws InvalidSettingException {
+    static void checkFiles(Path config) throws InvalidSettingException {
         // What comes through a pipe can be read once.
         if (!Files.isRegularFile(config)) {
             return;
@@ -102,14 +107,38 @@ final class StartCheck {
         } catch (IOException | IllegalArgumentException e) {
             LOG.debug("ZooKeeper will say why {} cannot be read", config, e);
         }
+        requireNoByteOrderMark(config);
         for (String key : List.of("dynamicConfigFile", "dataDir")) {
             File named = new File(given.getProperty(key, "").trim());
             try {
-                requireSmall(
-                        key.equals("dataDir") ? named.toPath().resolve("myid") : named.toPath());
+                if (key.equals("dataDir")) {
+                    requireSmall(named.toPath().resolve("myid"));
+                } else {
+                    requireSmall(named.toPath());
+                    requireNoByteOrderMark(named.toPath());
+                }
             } catch (InvalidPathException e) {
                 LOG.debug("ZooKeeper will say what is wrong with {}", key, e);
             }
+        }
+    }
+
+    /** Nobody knows a key that an editor has put it in front of, and most keys have a default. */
+    private static void requireNoByteOrderMark(Path file) throws InvalidSettingException {
+        String first;
+        try {
+            first = Files.isRegularFile(file) ? SmallFile.lines(file).get(0) : "";
+        } catch (IOException | IndexOutOfBoundsException e) {
+            LOG.debug("ZooKeeper will say what is wrong with {}", file, e);
+            return;
+        }
+        String line = first.replaceFirst("^" + BYTE_ORDER_MARK, "").strip();
+        if (first.startsWith(BYTE_ORDER_MARK) && !line.matches("([#!].*)?")) {
+            throw new InvalidSettingException(
+                    file
+                            + ": begins with a byte order mark, so its first key, "
+                            + line.split("[=: \t]", 2)[0]
+                            + ", is not found; save the file without one");
         }
     }
 
@@ -149,6 +178,11 @@ final class StartCheck {
     private static void checkFolder(String path, String key, File folder)
             throws InvalidSettingException {
         for (File each : List.of(folder, new File(folder, VERSION_FOLDER))) {
+            try {
+                ObstacleException.requireNoDanglingLink(each.toPath());
+            } catch (IOException e) {
+                throw new InvalidSettingException(path + ": " + key + ": " + e.getMessage());
+            }
             if (each.exists() && !each.isDirectory()) {
                 throw new InvalidSettingException(
                         notAllowed(

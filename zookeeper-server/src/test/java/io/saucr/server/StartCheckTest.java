@@ -325,6 +325,16 @@ class StartCheckTest {
     }
 
     @Test
+    void aFolderThatIsALinkToNothingIsRefusedByItsPath() throws Exception {
+        Path version = data.resolve("version-2");
+        Files.createSymbolicLink(version, Path.of("/none/version-2"));
+        refused(
+                "dataDir: " + version + " is a symbolic link to /none/version-2, which is not there",
+                3,
+                "saucr.enabled=true");
+    }
+
+    @Test
     void aLogThatMayBeTheServersUnderAnotherNameIsRefusedInEitherCase() throws Exception {
         Path version = Files.createDirectories(data.resolve("version-2"));
         Path file = Files.createFile(version.resolve("log.10000000A"));

@@ -35,9 +35,6 @@ public final class RefusedConfiguration {
     private static final Map<String, Allowed> KEYS = keys();
     private static final String DYNAMIC_FILE = "dynamicConfigFile";
 
-    /** That of UTF-8, in the characters that Java reads a file of properties with. */
-    private static final String BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
-
     private final String path;
     private final Map<String, String> given;
     private final Throwable refusal;
@@ -82,7 +79,6 @@ public final class RefusedConfiguration {
         return firstBadValue()
                 .or(this::dynamicFile)
                 .or(() -> members(path, given))
-                .or(this::byteOrderMark)
                 .or(this::missing)
                 .or(this::contradiction)
                 .or(this::serverId)
@@ -192,19 +188,6 @@ public final class RefusedConfiguration {
                     + " does not replace";
         }
         return words;
-    }
-
-    /** An editor may have put it in front of the first key, which nobody knows then. */
-    private Optional<String> byteOrderMark() {
-        return given.keySet().stream()
-                .filter(key -> key.startsWith(BYTE_ORDER_MARK))
-                .findFirst()
-                .map(
-                        key ->
-                                path
-                                        + ": begins with a byte order mark, so its first key, "
-                                        + key.substring(BYTE_ORDER_MARK.length())
-                                        + ", is not found; save the file without one");
     }
 
     private Optional<String> missing() {

@@ -75,13 +75,22 @@ public final class ObstacleException extends IOException {
     /** What is there cannot be read. */
     public static ObstacleException unreadable(Path file, IOException cause) {
         if (cause instanceof AccessDeniedException) {
+            String user = System.getProperty("user.name");
+            String owner = owner(file);
             return new ObstacleException(
                     file
-                            + " cannot be read: permission denied. It belongs to "
-                            + owner(file)
-                            + ", and this server runs as "
-                            + System.getProperty("user.name")
-                            + ": give it to that user",
+                            + " cannot be read: permission denied. "
+                            + (owner.equals(user)
+                                    ? "It belongs to "
+                                            + user
+                                            + ", as which this server runs: give that user the"
+                                            + " right to read it"
+                                    : "It belongs to "
+                                            + owner
+                                            + ", and this server runs as "
+                                            + user
+                                            + ": give it to "
+                                            + user),
                     cause);
         }
         return new ObstacleException(file + " cannot be read: " + reason(cause), cause);
@@ -96,7 +105,7 @@ public final class ObstacleException extends IOException {
                     file
                             + " is a symbolic link to "
                             + Files.readSymbolicLink(file)
-                            + ", which is not there. Bring that file back, for example by mounting"
+                            + ", which is not there. Bring that back, for example by mounting"
                             + " its disk, or remove the link",
                     null);
         }

@@ -9,6 +9,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -429,16 +430,23 @@ class WrongSettingsTest {
                 .hasMessageContaining("-Dzookeeper.multiAddress.enabled=true");
     }
 
-    @Test
-    void aByteOrderMarkHidesTheFirstKey() throws Exception {
-        String first = "\ufeffdataDir=" + data + "\n";
-        Files.writeString(file(), first + "clientPort=2181\n");
+    /** Also a key that has a default: the server started with that. */
+    @ParameterizedTest
+    @ValueSource(strings = {"dataDir", "tickTime"})
+    void aByteOrderMarkHidesTheFirstKey(String first) throws Exception {
+        List<String> all = List.of("dataDir=" + data, "tickTime=1000", "clientPort=2181");
+        List<String> sorted = new ArrayList<>(all);
+        sorted.sort(Comparator.comparing(each -> !each.startsWith(first)));
+        Files.writeString(file(), "\ufeff" + String.join("\n", sorted) + "\n");
         String path = file().toString();
         assertThatThrownBy(() -> new QuorumPeerConfig().parse(path))
                 .hasMessage(
                         path
-                                + ": begins with a byte order mark, so its first key, dataDir, is"
-                                + " not found; save the file without one");
+                                + ": begins with a byte order mark, so its first key, "
+                                + first
+                                + ", is not found; save the file without one");
+        Files.writeString(file(), "\ufeff# ours\n" + String.join("\n", sorted) + "\n");
+        new QuorumPeerConfig().parse(path);
     }
 
     /** What has no words of ours is said with ZooKeeper's. */
