@@ -82,7 +82,7 @@ folders=("$data_dir/version-2")
 new_server_files=("${log_dir:-$data_dir}/initialize" "$data_dir/initialize")
 [ -n "$log_dir" ] && [ "$log_dir" != "$data_dir" ] && folders+=("$log_dir/version-2")
 
-pid="$(head -n 1 "$ZOOPIDFILE" 2>/dev/null | tr -cd '0-9')"
+pid="$(named_pid)"
 if [ -n "$pid" ] && is_alive "$pid"; then
     echo "Error: process $pid uses $data_dir ($ZOOPIDFILE); stop that server first." >&2
     exit 1

@@ -167,12 +167,20 @@ require_pid_file() {
         say "Error: $(id -un) cannot read $ZOOPIDFILE."
         exit 1
     fi
+    if { [ -e "$ZOOPIDFILE" ] && [ ! -f "$ZOOPIDFILE" ]; } || { [ -L "$ZOOPIDFILE" ] && [ ! -e "$ZOOPIDFILE" ]; }; then
+        say "Error: $ZOOPIDFILE is in the way: it must be a file, for the process id of the server. Move it away."
+        exit 1
+    fi
 }
 
 # Makes a folder and those above it, and notes in the array "made" which were missing.
 make_folder() {
     local folder="$1" missing=()
     while [ ! -e "$folder" ]; do
+        if [ -L "$folder" ]; then
+            say "Error: $folder is a symbolic link to $(readlink -- "$folder"), which is not there."
+            return 1
+        fi
         missing=("$folder" "${missing[@]}")
         folder="$(dirname -- "$folder")"
     done
@@ -421,7 +429,7 @@ start_foreground() {
     [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ] || mkdir -p -- "$(dirname -- "$ZOOPIDFILE")"
     # This process becomes the server: the other commands find it here, as soon as the file is there.
     # shellcheck disable=SC2016 # for the process to expand
-    exec "$BASH" -c '{ echo "$$" >"$0"; } 2>/dev/null ||
+    exec "$BASH" -c '{ { [ -f "$0" ] || [ ! -e "$0" ]; } && echo "$$" >"$0"; } 2>/dev/null ||
             echo "Cannot write $0: stop, flush, pin and unpin will not find this server." >&2
         exec "$@"' "$ZOOPIDFILE" "${command_line[@]}"
 }

@@ -36,8 +36,11 @@ is_this_server() {
     [ ! -r "$file" ] || [ "$(describe_config "$file" 2>/dev/null | sed -n 's/^dataDir\t//p')" -ef "$data_dir" ]
 }
 
+# Nothing for 0: a signal to process 0 goes to the process group of the script itself. What is no file,
+# such as a pipe, is not opened.
 named_pid() {
-    head -n 1 "$ZOOPIDFILE" 2>/dev/null | tr -cd '0-9'
+    [ -f "$ZOOPIDFILE" ] || return 0
+    head -n 1 "$ZOOPIDFILE" 2>/dev/null | tr -cd '0-9' | sed -n '/[1-9]/p'
 }
 
 # The process id in the pid file if this server really runs under it; nothing otherwise. The system

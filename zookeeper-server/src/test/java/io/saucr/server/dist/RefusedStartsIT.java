@@ -295,7 +295,27 @@ class RefusedStartsIT {
         scripts.set("ZOOPIDFILE", pidFile.toString());
         Scripts.Result second = scripts.server("start");
         assertThat(second.exitCode()).isEqualTo(1);
-        assertThat(second.output()).contains("cannot write " + pidFile + "; no server was started");
+        assertThat(second.output()).contains(pidFile + " is in the way: it must be a file");
+        assertThat(servers()).isEmpty();
+    }
+
+    /** A signal to process 0 ends the shell that runs the script; a pipe kept it for ever. */
+    @Test
+    void thePidFileNamesNoProcessOrIsAPipe() throws Exception {
+        alone();
+        Files.createDirectories(scripts.pidFile().getParent());
+        for (String content : List.of("0", "", "00\n", "none")) {
+            Files.writeString(scripts.pidFile(), content);
+            assertThat(scripts.server("status").output()).contains("probably not running");
+            assertThat(scripts.server("stop").output()).contains("No server to stop");
+        }
+        new ProcessBuilder("mkfifo", scripts.pidFile().toString()).start().waitFor();
+        for (String command : List.of("start", "stop", "flush")) {
+            Scripts.Result refused = scripts.server(command);
+            assertThat(refused.exitCode()).as(command).isEqualTo(1);
+            assertThat(refused.output())
+                    .contains(scripts.pidFile() + " is in the way: it must be a file");
+        }
         assertThat(servers()).isEmpty();
     }
 
