@@ -25,6 +25,16 @@ public final class BufferInput extends InputStream implements DataInput {
          */
         ByteBuffer fill(ByteBuffer buffer) throws IOException;
 
+        /**
+         * The buffer is empty, and more is asked for than it holds: reads straight into the array.
+         *
+         * @return how many bytes were read, -1 at the end of the stream; 0 if they have to come by
+         *     way of the buffer
+         */
+        default int read(byte[] to, int offset, int length) throws IOException {
+            return 0;
+        }
+
         void close() throws IOException;
     }
 
@@ -79,6 +89,12 @@ public final class BufferInput extends InputStream implements DataInput {
         Objects.checkFromIndexSize(offset, length, to.length);
         if (length == 0) {
             return 0;
+        }
+        if (!buffer.hasRemaining() && length > buffer.capacity()) {
+            int direct = source.read(to, offset, length);
+            if (direct != 0) {
+                return direct;
+            }
         }
         if (!fill()) {
             return -1;

@@ -59,8 +59,11 @@ final class PeerSocket extends Socket {
     private static final int INPUT_BYTES = 64 * 1024;
     private static final int OUTPUT_BYTES = 64 * 1024;
 
-    /** At most this much in one system call: the JVM keeps a buffer of its size for each thread. */
-    private static final int WRITE_BYTES = 128 * 1024;
+    /**
+     * At most this much in one system call: the JVM keeps a buffer of its size for each thread that
+     * has a large value. The reader wakes for each piece that arrives.
+     */
+    private static final int CALL_BYTES = 512 * 1024;
 
     private static final int MOST_LEFT_BYTES = 1024 * 1024;
 
@@ -276,24 +279,37 @@ final class PeerSocket extends Socket {
         private ByteBuffer fillPlain(ByteBuffer last) throws IOException {
             ByteBuffer buffer = grows ? ByteBuffer.allocateDirect(INPUT_BYTES) : last;
             grows = false;
-            do {
+            int count;
+            buffer.clear();
+            try {
+                count = receive(buffer);
+            } finally {
+                buffer.flip();
+            }
+            grows = !drained && buffer.capacity() < INPUT_BYTES;
+            return count < 0 ? null : buffer;
+        }
+
+        /** The rest of a large value, which need not go through the buffer in small pieces. */
+        @Override
+        public int read(byte[] to, int offset, int length) throws IOException {
+            return writable && link == null && length >= INPUT_BYTES
+                    ? receive(ByteBuffer.wrap(to, offset, Math.min(length, CALL_BYTES)))
+                    : 0;
+        }
+
+        /** At least a byte, or -1 at the end. */
+        private int receive(ByteBuffer to) throws IOException {
+            int count = 0;
+            while (count == 0) {
                 beforeReading.run();
                 if (drained) {
                     awaitReadable(soTimeout);
                 }
-                int count;
-                try {
-                    count = connected().read(buffer.clear());
-                } finally {
-                    buffer.flip();
-                }
-                drained = count < buffer.capacity();
-                if (count < 0) {
-                    return null;
-                }
-            } while (!buffer.hasRemaining());
-            grows = !drained && buffer.capacity() < INPUT_BYTES;
-            return buffer;
+                count = connected().read(to);
+                drained = to.hasRemaining();
+            }
+            return count;
         }
 
         private void awaitReadable(long millis) throws IOException {
@@ -690,7 +706,7 @@ final class PeerSocket extends Socket {
         private void writePlain() throws IOException {
             while (isLeft()) {
                 long count =
-                        following.isEmpty() || writing.remaining() >= WRITE_BYTES
+                        following.isEmpty() || writing.remaining() >= CALL_BYTES
                                 ? writeOne()
                                 : writeSeveral();
                 if (count == 0) {
@@ -701,7 +717,7 @@ final class PeerSocket extends Socket {
 
         private int writeOne() throws IOException {
             int end = writing.limit();
-            writing.limit(Math.min(end, writing.position() + WRITE_BYTES));
+            writing.limit(Math.min(end, writing.position() + CALL_BYTES));
             try {
                 return connected().write(writing);
             } finally {
@@ -713,7 +729,7 @@ final class PeerSocket extends Socket {
         private long writeSeveral() throws IOException {
             ByteBuffer next = following.element();
             int end = next.limit();
-            next.limit(Math.min(end, next.position() + WRITE_BYTES - writing.remaining()));
+            next.limit(Math.min(end, next.position() + CALL_BYTES - writing.remaining()));
             try {
                 return connected().write(new ByteBuffer[] {writing, next});
             } finally {

@@ -197,6 +197,19 @@ class PeerSocketTest {
     }
 
     @Test
+    void theRestOfALargeValueIsReadStraightIntoIt() throws Exception {
+        byte[] sent = random(12, 900_000);
+        AtomicInteger reads = new AtomicInteger();
+        socket.beforeReading(reads::incrementAndGet);
+        peer.getOutputStream().write(sent);
+        byte[] received = new byte[sent.length];
+        assertThat(in.readNBytes(received, 0, sent.length)).isEqualTo(sent.length);
+        assertThat(received).isEqualTo(sent);
+        // With reads of the buffer's size there would be fifteen.
+        assertThat(reads).hasValueLessThan(8);
+    }
+
+    @Test
     void itKnowsWhatItIsConnectedToEvenAfterItsEnd() throws IOException {
         assertThat(socket.isConnected()).isTrue();
         assertThat(socket.isBound()).isTrue();
