@@ -329,7 +329,9 @@ class StartCheckTest {
         Path version = data.resolve("version-2");
         Files.createSymbolicLink(version, Path.of("/none/version-2"));
         refused(
-                "dataDir: " + version + " is a symbolic link to /none/version-2, which is not there",
+                "dataDir: "
+                        + version
+                        + " is a symbolic link to /none/version-2, which is not there",
                 3,
                 "saucr.enabled=true");
     }
