@@ -75,9 +75,8 @@ record Backup(
         if (begun > snapshot.zxid()
                 || (alone && snapshot.kind() == Snapshot.Kind.EXACT && begun != snapshot.zxid())) {
             throw new UnusableFileException(
-                    folder.resolve(DESCRIPTION)
-                            + ": it is damaged: the snapshot does not begin at "
-                            + Snapshot.hex(begun));
+                    "%s: it is damaged: the snapshot does not begin at %s"
+                            .formatted(folder.resolve(DESCRIPTION), Snapshot.hex(begun)));
         }
         if (alone) {
             boolean complete =
@@ -195,11 +194,9 @@ record Backup(
     private static void requireEmpty(Path folder) throws IOException {
         if (Files.isSymbolicLink(folder)) {
             throw new UnusableFileException(
-                    folder
-                            + " is a symbolic link to "
-                            + Files.readSymbolicLink(folder)
-                            + ", and would be replaced. Move the link away, restore, and move what is"
-                            + " restored to where it leads");
+                    ("%s is a symbolic link to %s, and would be replaced. Move the"
+                                    + " link away, restore, and move what is restored to where it leads")
+                            .formatted(folder, Files.readSymbolicLink(folder)));
         }
         if (!Files.exists(folder)) {
             return;

@@ -104,12 +104,13 @@ record Connection(
                 cause = cause.getCause();
             }
             throw new IllegalArgumentException(
-                    "TLS: the key store "
-                            + configuration.getProperty(keys.getSslKeystoreLocationProperty())
-                            + " or the trust store "
-                            + configuration.getProperty(keys.getSslTruststoreLocationProperty())
-                            + " cannot be used: "
-                            + cause.getMessage(),
+                    "TLS: the key store %s or the trust store %s cannot be used: %s"
+                            .formatted(
+                                    configuration.getProperty(
+                                            keys.getSslKeystoreLocationProperty()),
+                                    configuration.getProperty(
+                                            keys.getSslTruststoreLocationProperty()),
+                                    cause.getMessage()),
                     e);
         }
     }

@@ -228,11 +228,9 @@ final class ConnectionOptions {
         }
         if (one && endpoints.size() > 1 && !first.equals(NO_ADMIN) && !first.matches("\\d+")) {
             throw new IllegalArgumentException(
-                    "--admin '"
-                            + first
-                            + "' is the address of one AdminServer, and there are "
-                            + endpoints.size()
-                            + " endpoints: give a port for all of them, or one address for each");
+                    ("--admin '%s' is the address of one AdminServer, and there are %s"
+                                    + " endpoints: give a port for all of them, or one address for each")
+                            .formatted(first, endpoints.size()));
         }
         for (int i = 0; i < endpoints.size(); i++) {
             HostPort client = HostPort.parse(endpoints.get(i), CLIENT_PORT);
@@ -340,12 +338,10 @@ final class ConnectionOptions {
             if (entry.getLoginModuleName().equals(DigestLoginModule.class.getName())
                     && X509Util.getFipsMode(client)) {
                 throw new IllegalArgumentException(
-                        "--jaas "
-                                + jaas
-                                + ": the section "
-                                + section
-                                + " means DIGEST-MD5, which ZooKeeper's clients do not use in FIPS mode;"
-                                + " --no-fips turns that off");
+                        ("--jaas %s: the section %s means DIGEST-MD5, which"
+                                        + " ZooKeeper's clients do not use in FIPS mode; --no-fips"
+                                        + " turns that off")
+                                .formatted(jaas, section));
             }
         }
     }

@@ -230,20 +230,15 @@ public final class ModelCommand implements Callable<Integer> {
         } catch (NoSuchFileException e) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--from: there is no file "
-                            + from
-                            + ", and the names are "
-                            + Arrays.toString(StartingPoint.values()),
+                    "--from: there is no file %s, and the names are %s"
+                            .formatted(from, Arrays.toString(StartingPoint.values())),
                     e);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--from "
-                            + from
-                            + ", "
-                            + e.getMessage()
-                            + "; allowed are 'world N', steps as a counterexample has them, and"
-                            + " comments (#)",
+                    ("--from %s, %s; allowed are 'world N', steps as a counterexample"
+                                    + " has them, and comments (#)")
+                            .formatted(from, e.getMessage()),
                     e);
         }
     }

@@ -59,11 +59,8 @@ public final class AcknowledgedHistory {
             if (epochs[i] < epoch && (i >= historyLength || history[i] != entries[i])) {
                 lost = true;
                 explanation =
-                        "server "
-                                + (leader + 1)
-                                + " serves without "
-                                + Entry.toString(entries[i])
-                                + ", which was committed";
+                        "server %s serves without %s, which was committed"
+                                .formatted(leader + 1, Entry.toString(entries[i]));
             }
         }
         committed(leader, epoch, history, 0, historyLength);
@@ -100,11 +97,9 @@ public final class AcknowledgedHistory {
             if (i >= read || history[i] != entries[i]) {
                 stale = true;
                 explanation =
-                        "a client of server "
-                                + (leader + 1)
-                                + " reads after its sync, and "
-                                + Entry.toString(entries[i])
-                                + " was committed before it";
+                        ("a client of server %s reads after its sync, and %s was"
+                                        + " committed before it")
+                                .formatted(leader + 1, Entry.toString(entries[i]));
             }
         }
     }
@@ -116,21 +111,13 @@ public final class AcknowledgedHistory {
         if (Entry.zxid(now) == Entry.zxid(before)) {
             contradicted = true;
             explanation =
-                    "server "
-                            + (leader + 1)
-                            + " commits another "
-                            + Entry.toString(now)
-                            + " than was committed before";
+                    "server %s commits another %s than was committed before"
+                            .formatted(leader + 1, Entry.toString(now));
         } else if (!lost) {
             lost = true;
             explanation =
-                    "server "
-                            + (leader + 1)
-                            + " commits "
-                            + Entry.toString(now)
-                            + " in the place of "
-                            + Entry.toString(before)
-                            + ", which was committed";
+                    "server %s commits %s in the place of %s, which was committed"
+                            .formatted(leader + 1, Entry.toString(now), Entry.toString(before));
         }
     }
 

@@ -105,12 +105,8 @@ final class LogOrder implements Invariant {
                             ? zxid == before + 1
                             : zxid > before && Zxid.counter(zxid) == 1;
             if (!follows) {
-                return "in the log of server "
-                        + s.sid
-                        + " "
-                        + Entry.toString(zxid)
-                        + " follows "
-                        + Entry.toString(before);
+                return "in the log of server %s %s follows %s"
+                        .formatted(s.sid, Entry.toString(zxid), Entry.toString(before));
             }
             before = zxid;
         }

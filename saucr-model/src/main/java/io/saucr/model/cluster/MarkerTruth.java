@@ -20,18 +20,13 @@ final class MarkerTruth implements Invariant {
     @Override
     public String of(ModelCluster cluster, Server s) {
         if (s.recovered() && s.written < s.acked) {
-            return "server "
-                    + s.sid
-                    + " has acked "
-                    + Entry.toString(s.log[s.written])
-                    + ", which would die with its process";
+            return "server %s has acked %s, which would die with its process"
+                    .formatted(s.sid, Entry.toString(s.log[s.written]));
         }
         if (s.recovered() && !s.markersSayFast() && s.forced < s.acked) {
-            return "the markers of server "
-                    + s.sid
-                    + " say that everything is on disk, but "
-                    + Entry.toString(s.log[s.forced])
-                    + " was acked and is not";
+            return ("the markers of server %s say that everything is on disk, but %s was"
+                            + " acked and is not")
+                    .formatted(s.sid, Entry.toString(s.log[s.forced]));
         }
         if (s.recovered() && !s.unrecovered && s.markersSayFast() && s.durability.claimsOnDisk()) {
             return "server "

@@ -43,12 +43,8 @@ final class OthersKnowWhatWasLogged implements Invariant {
                     }
                 }
                 if (know < cluster.fastQuorum - 1) {
-                    return "only "
-                            + know
-                            + " others know that server "
-                            + x.sid
-                            + " has "
-                            + Entry.toString(entry);
+                    return "only %s others know that server %s has %s"
+                            .formatted(know, x.sid, Entry.toString(entry));
                 }
             }
         }

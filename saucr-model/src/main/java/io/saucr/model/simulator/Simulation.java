@@ -289,11 +289,8 @@ final class Simulation {
             } else if (!commits && violation == null) {
                 violation = PROGRESS;
                 explanation =
-                        "nothing was committed in "
-                                + MOST_WITHOUT_COMMIT
-                                + " ticks while the disk of server "
-                                + (hung + 1)
-                                + " hangs";
+                        "nothing was committed in %s ticks while the disk of server %s hangs"
+                                .formatted(MOST_WITHOUT_COMMIT, hung + 1);
             }
         }
         progress = null;
