@@ -100,10 +100,9 @@ final class CheckCommand implements Callable<Integer> {
             } catch (OutOfMemoryError e) {
                 long megabytes = Runtime.getRuntime().maxMemory() >> 20;
                 System.err.println(
-                        file
-                                + ": not decided: it needs more than the "
-                                + megabytes
-                                + " MB that this JVM may take");
+                        ("%s: not decided: it needs more than the %s MB that this JVM"
+                                        + " may take")
+                                .formatted(file, megabytes));
                 undecided = true;
             }
         }
@@ -149,11 +148,8 @@ final class CheckCommand implements Callable<Integer> {
             Path folder = files.size() == 1 ? split : split.resolve(name);
             if (folders.containsValue(folder)) {
                 throw new IOException(
-                        "--split "
-                                + split
-                                + ": two histories are called "
-                                + name
-                                + "; split them one by one");
+                        "--split %s: two histories are called %s; split them one by one"
+                                .formatted(split, name));
             }
             folders.put(file, folder);
         }
@@ -181,11 +177,9 @@ final class CheckCommand implements Callable<Integer> {
                 judgement.explanation().forEach(line -> System.out.println("    " + line));
             } else if (judgement.answer() == Answer.UNKNOWN) {
                 System.out.println(
-                        "  "
-                                + judgement.name()
-                                + ", not decided: given up after "
-                                + judgement.configurations()
-                                + " configurations; --configurations allows more");
+                        ("  %s, not decided: given up after %s configurations;"
+                                        + " --configurations allows more")
+                                .formatted(judgement.name(), judgement.configurations()));
             }
         }
         return result.answer();
@@ -200,12 +194,8 @@ final class CheckCommand implements Callable<Integer> {
         } catch (IOException e) {
             // The message of some is the path alone; the class says what is wrong with it.
             System.err.println(
-                    "--split "
-                            + folder
-                            + ": cannot be written: "
-                            + e.getClass().getSimpleName()
-                            + ": "
-                            + e.getMessage());
+                    "--split %s: cannot be written: %s: %s"
+                            .formatted(folder, e.getClass().getSimpleName(), e.getMessage()));
             return false;
         }
     }

@@ -325,15 +325,13 @@ public final class Ensemble implements AutoCloseable {
             deadline.requireTimeLeft(
                     () -> {
                         ServerProcess silent = chosen.get(Math.max(0, roles.indexOf("")));
-                        return "not every server serves after "
-                                + timeout.toSeconds()
-                                + " s:\n"
-                                + Table.ofServers(chosen, ServerReport.of(chosen))
-                                + "\n"
-                                + "The last lines of the log of "
-                                + silent
-                                + ":\n"
-                                + silent.quoteLog();
+                        return ("not every server serves after %s s:\n%s\nThe last lines of"
+                                        + " the log of %s:\n%s")
+                                .formatted(
+                                        timeout.toSeconds(),
+                                        Table.ofServers(chosen, ServerReport.of(chosen)),
+                                        silent,
+                                        silent.quoteLog());
                     });
             deadline.pause();
         }

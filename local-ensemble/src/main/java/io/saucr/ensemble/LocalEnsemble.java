@@ -225,11 +225,9 @@ public final class LocalEnsemble {
             }
         } catch (IOException e) {
             throw new EnsembleException(
-                    "the state folder "
-                            + state
-                            + " cannot be made or written ("
-                            + reason(state, e)
-                            + "); SAUCR_STATE names another one",
+                    ("the state folder %s cannot be made or written (%s); SAUCR_STATE"
+                                    + " names another one")
+                            .formatted(state, reason(state, e)),
                     e);
         }
     }
@@ -290,10 +288,8 @@ public final class LocalEnsemble {
     public ServerProcess server(int id) {
         if (id < 1 || id > size()) {
             throw new EnsembleException(
-                    "there is no server "
-                            + id
-                            + "; the servers are "
-                            + servers().stream().map(ServerProcess::id).toList());
+                    "there is no server %s; the servers are %s"
+                            .formatted(id, servers().stream().map(ServerProcess::id).toList()));
         }
         return ensemble.server(id);
     }

@@ -53,19 +53,17 @@ final class Ports {
                                                 .filter(port -> !isFree(port.getValue()))
                                                 .map(
                                                         port ->
-                                                                port.getValue()
-                                                                        + " ("
-                                                                        + port.getKey()
-                                                                        + " of server "
-                                                                        + address.id()
-                                                                        + ")"))
+                                                                "%s (%s of server %s)"
+                                                                        .formatted(
+                                                                                port.getValue(),
+                                                                                port.getKey(),
+                                                                                address.id())))
                         .toList();
         if (!taken.isEmpty()) {
             throw new EnsembleException(
-                    "another program uses port "
-                            + String.join(", ", taken)
-                            + ".\nEnd it, or choose other ports: ./saucr up --port-base "
-                            + freeBase(servers));
+                    ("another program uses port %s.\nEnd it, or choose other ports:"
+                                    + " ./saucr up --port-base %s")
+                            .formatted(String.join(", ", taken), freeBase(servers)));
         }
     }
 

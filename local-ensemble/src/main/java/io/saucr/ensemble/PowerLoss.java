@@ -487,12 +487,11 @@ final class PowerLoss {
             }
         }
         lost.add(
-                root.relativize(path)
-                        + ": "
-                        + bytes
-                        + " bytes in "
-                        + (inode.notForced.size() + inode.neverWritten.size())
-                        + " writes");
+                "%s: %s bytes in %s writes"
+                        .formatted(
+                                root.relativize(path),
+                                bytes,
+                                inode.notForced.size() + inode.neverWritten.size()));
     }
 
     private static Map<Path, Long> files(Path folder) throws IOException {

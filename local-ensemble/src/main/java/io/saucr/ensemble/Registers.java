@@ -132,18 +132,15 @@ public final class Registers implements WriteLoad.Writes {
             if (enough && !invented) {
                 return null;
             }
-            return path
-                    + " holds "
-                    + found
-                    + " at version "
-                    + version
-                    + "; acknowledged were "
-                    + lastAcknowledged
-                    + " and "
-                    + acknowledgedWrites
-                    + " writes, "
-                    + uncertainWrites
-                    + " more may have been done";
+            return ("%s holds %s at version %s; acknowledged were %s and %s writes, %s more"
+                            + " may have been done")
+                    .formatted(
+                            path,
+                            found,
+                            version,
+                            lastAcknowledged,
+                            acknowledgedWrites,
+                            uncertainWrites);
         }
     }
 }

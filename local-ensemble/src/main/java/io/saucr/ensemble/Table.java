@@ -55,12 +55,8 @@ public final class Table {
     public Table row(String... cells) {
         if (cells.length != rows.get(0).size()) {
             throw new IllegalArgumentException(
-                    "row of "
-                            + cells.length
-                            + " cells under a header of "
-                            + rows.get(0).size()
-                            + ": "
-                            + Arrays.toString(cells));
+                    "row of %s cells under a header of %s: %s"
+                            .formatted(cells.length, rows.get(0).size(), Arrays.toString(cells)));
         }
         rows.add(List.of(cells));
         return this;

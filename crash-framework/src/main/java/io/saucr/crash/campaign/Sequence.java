@@ -30,10 +30,8 @@ public record Sequence(List<ClusterState> states) {
             boolean recovery = !states.get(i).without(states.get(i - 1)).isEmpty();
             if (crash == recovery || states.get(i).without(all).size() > 0) {
                 throw new IllegalArgumentException(
-                        text(states)
-                                + ": step "
-                                + i
-                                + " must either crash servers or bring some back");
+                        "%s: step %s must either crash servers or bring some back"
+                                .formatted(text(states), i));
             }
         }
     }

@@ -124,10 +124,8 @@ public final class NemesisRunner {
                     refusals.add("server " + server.id() + " " + Explanation.of(server));
                 }
             }
-            return "not all servers serve "
-                    + plan.patience().toSeconds()
-                    + " s after the last fault: "
-                    + refusals;
+            return "not all servers serve %s s after the last fault: %s"
+                    .formatted(plan.patience().toSeconds(), refusals);
         }
         return readAll(registers);
     }

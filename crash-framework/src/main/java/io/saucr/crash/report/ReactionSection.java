@@ -71,10 +71,8 @@ final class ReactionSection {
                         .width(800)
                         .height(360)
                         .title(
-                                any.servers()
-                                        + " servers, heartbeat "
-                                        + any.heartbeatMillis()
-                                        + " ms")
+                                "%s servers, heartbeat %s ms"
+                                        .formatted(any.servers(), any.heartbeatMillis()))
                         .xAxisTitle("time between failures (ms)")
                         .yAxisTitle("servers safe on disk")
                         .build();
@@ -108,14 +106,10 @@ final class ReactionSection {
         VectorGraphicsEncoder.saveVectorGraphic(chart, bytes, VectorGraphicsFormat.SVG);
         String svg = bytes.toString(StandardCharsets.UTF_8);
         String caption =
-                any.servers()
-                        + " servers, heartbeat "
-                        + any.heartbeatMillis()
-                        + " ms: servers safe on disk by the time between failures";
-        return "<figure>"
-                + svg.substring(svg.indexOf("<svg"))
-                + "<figcaption>"
-                + caption
-                + "</figcaption></figure>";
+                ("%s servers, heartbeat %s ms: servers safe on disk by the time"
+                                + " between failures")
+                        .formatted(any.servers(), any.heartbeatMillis());
+        return "<figure>%s<figcaption>%s</figcaption></figure>"
+                .formatted(svg.substring(svg.indexOf("<svg")), caption);
     }
 }

@@ -43,11 +43,9 @@ final class KillCommand implements Callable<Integer> {
             spec.commandLine()
                     .getOut()
                     .println(
-                            left
-                                    + " of "
-                                    + ensemble.size()
-                                    + " servers are left, fewer than a majority: the ensemble"
-                                    + " does not serve until others are started.");
+                            ("%s of %s servers are left, fewer than a majority: the"
+                                            + " ensemble does not serve until others are started.")
+                                    .formatted(left, ensemble.size()));
         }
         return 0;
     }

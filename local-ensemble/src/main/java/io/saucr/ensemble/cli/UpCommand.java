@@ -78,17 +78,9 @@ final class UpCommand implements Callable<Integer> {
         int chosen = size != null ? size : existing.map(LocalEnsemble::size).orElse(5);
         if (existing.isPresent() && existing.get().size() != chosen) {
             throw new EnsembleException(
-                    "the data in "
-                            + state
-                            + " is of an ensemble of "
-                            + existing.get().size()
-                            + " servers, not "
-                            + chosen
-                            + ".\n"
-                            + elsewhere(chosen)
-                            + "\n"
-                            + "If nobody needs that data any more, ./saucr down --wipe removes"
-                            + " it.");
+                    ("the data in %s is of an ensemble of %s servers, not %s.\n%s\nIf"
+                                    + " nobody needs that data any more, ./saucr down --wipe removes it.")
+                            .formatted(state, existing.get().size(), chosen, elsewhere(chosen)));
         }
         LocalEnsemble ensemble =
                 LocalEnsemble.setUp(SaucrCommand.root(), state, chosen, portBase, extra);
@@ -115,19 +107,14 @@ final class UpCommand implements Callable<Integer> {
         List<Integer> running = ensemble.running().stream().map(ServerProcess::id).toList();
         if (size != null && size != ensemble.size()) {
             throw new EnsembleException(
-                    "an ensemble of "
-                            + ensemble.size()
-                            + " servers is running; nothing is changed.\n"
-                            + elsewhere(size));
+                    "an ensemble of %s servers is running; nothing is changed.\n%s"
+                            .formatted(ensemble.size(), elsewhere(size)));
         }
         if (running.size() < ensemble.size()) {
             throw new EnsembleException(
-                    "servers "
-                            + running
-                            + " of "
-                            + ensemble.size()
-                            + " are running already; ./saucr start ID starts another,"
-                            + " ./saucr down stops them");
+                    ("servers %s of %s are running already; ./saucr start ID starts"
+                                    + " another, ./saucr down stops them")
+                            .formatted(running, ensemble.size()));
         }
         spec.commandLine().getOut().println("The ensemble is running already; nothing is changed.");
         show(ensemble);
@@ -136,13 +123,9 @@ final class UpCommand implements Callable<Integer> {
 
     /** How to have another ensemble, which takes nothing from the one that is there. */
     private static String elsewhere(int servers) {
-        return "For one of "
-                + servers
-                + " servers next to it, with its own folder and ports: SAUCR_STATE=FOLDER ./saucr up"
-                + " -n "
-                + servers
-                + " --port-base "
-                + LocalEnsemble.freePortBase(servers);
+        return ("For one of %s servers next to it, with its own folder and ports:"
+                        + " SAUCR_STATE=FOLDER ./saucr up -n %s --port-base %s")
+                .formatted(servers, servers, LocalEnsemble.freePortBase(servers));
     }
 
     private void show(LocalEnsemble ensemble) {
