@@ -11,6 +11,7 @@ import java.util.List;
 import javax.security.auth.login.Configuration;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ class ConnectionOptionsTest {
     @TempDir Path folder;
 
     /** The options set them for the whole process, in which other tests may run. */
+    @BeforeEach
     @AfterEach
     void forgetLogins() {
         System.clearProperty("java.security.auth.login.config");

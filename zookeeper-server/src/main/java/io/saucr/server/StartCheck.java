@@ -53,10 +53,9 @@ final class StartCheck {
         StartAssessment assessment = assess(config, settings, path);
         if (assessment.verdict() == Verdict.FOREIGN) {
             throw new InvalidSettingException(
-                    path
-                            + ": dataDir or dataLogDir is not this server's: "
-                            + assessment.reason()
-                            + ". Name the folders of this server, or give an empty one to it");
+                    ("%s: dataDir or dataLogDir is not this server's: %s. Name the"
+                                    + " folders of this server, or give an empty one to it")
+                            .formatted(path, assessment.reason()));
         }
         if (!settings.enabled()) {
             refuseLoss(path, assessment);
@@ -72,11 +71,8 @@ final class StartCheck {
         int voters = verifier.getVotingMembers().size();
         if (voters < LEAST_VOTERS) {
             throw new InvalidSettingException(
-                    path
-                            + ": saucr.enabled=true needs at least "
-                            + LEAST_VOTERS
-                            + " voters, but server.* names "
-                            + voters);
+                    "%s: saucr.enabled=true needs at least %s voters, but server.* names %s"
+                            .formatted(path, LEAST_VOTERS, voters));
         }
         // H7: slow mode relies on forces.
         if (System.getProperty("zookeeper.forceSync", "yes").equals("no")) {
@@ -233,12 +229,11 @@ final class StartCheck {
             throws InvalidSettingException {
         if (assessment.verdict() != Verdict.COMPLETE && assessment.verdict() != Verdict.EMPTY) {
             throw new InvalidSettingException(
-                    path
-                            + ": saucr.enabled=false is not allowed now: this server may lack"
-                            + " acknowledged writes, because "
-                            + assessment.reason()
-                            + ". Start it with saucr.enabled=true until it has recovered, stop it, then"
-                            + " disable SAUCR.");
+                    ("%s: saucr.enabled=false is not allowed now: this server may lack"
+                                    + " acknowledged writes, because %s. Start it with"
+                                    + " saucr.enabled=true until it has recovered, stop it, then"
+                                    + " disable SAUCR.")
+                            .formatted(path, assessment.reason()));
         }
     }
 

@@ -20,28 +20,15 @@ final class StartLine {
         String server =
                 config.isDistributed() ? "server " + config.getServerId() : "a server alone";
         if (!settings.enabled()) {
-            return "SAUCR is off, "
-                    + release
-                    + ", "
-                    + server
-                    + ": replicates as Apache ZooKeeper "
-                    + Version.getVersion()
-                    + " does";
+            return "SAUCR is off, %s, %s: replicates as Apache ZooKeeper %s does"
+                    .formatted(release, server, Version.getVersion());
         }
         String ensemble =
                 settings.ensembleName().isEmpty()
                         ? "an ensemble without a name"
                         : "the ensemble '" + settings.ensembleName() + "'";
-        return "SAUCR is on, "
-                + release
-                + ", "
-                + server
-                + " of "
-                + ensemble
-                + ", "
-                + log(config)
-                + "; "
-                + settings.inForce();
+        return "SAUCR is on, %s, %s of %s, %s; %s"
+                .formatted(release, server, ensemble, log(config), settings.inForce());
     }
 
     private static String log(QuorumPeerConfig config) {

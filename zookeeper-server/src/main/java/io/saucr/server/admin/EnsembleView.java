@@ -273,24 +273,18 @@ final class EnsembleView {
             return new Found(
                     asked,
                     null,
-                    "a server "
-                            + id
-                            + " of another ensemble answers there: its saucr.ensembleName is "
-                            + other
-                            + ", not "
-                            + ensemble);
+                    ("a server %s of another ensemble answers there: its"
+                                    + " saucr.ensembleName is %s, not %s")
+                            .formatted(id, other, ensemble));
         }
         if (status.get("quorumAddresses") instanceof Collection<?> addresses
                 && !Member.ports(addresses).equals(member.quorumPorts())) {
             return new Found(
                     asked,
                     null,
-                    "a server "
-                            + id
-                            + " of another ensemble answers there: its quorum address is "
-                            + addresses
-                            + ", not "
-                            + member.quorumAddresses());
+                    ("a server %s of another ensemble answers there: its quorum"
+                                    + " address is %s, not %s")
+                            .formatted(id, addresses, member.quorumAddresses()));
         }
         return new Found(asked, status, null);
     }

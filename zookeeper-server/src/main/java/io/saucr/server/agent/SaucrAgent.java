@@ -126,10 +126,8 @@ public final class SaucrAgent implements ClassFileTransformer {
     private void requireReleased(String name, byte[] bytes) {
         if (!digest(bytes).equals(classes.get(name).releasedDigest)) {
             throw new IllegalStateException(
-                    name.replace('/', '.')
-                            + " is not that of Apache ZooKeeper "
-                            + basedOn()
-                            + " as released");
+                    "%s is not that of Apache ZooKeeper %s as released"
+                            .formatted(name.replace('/', '.'), basedOn()));
         }
     }
 

@@ -104,15 +104,8 @@ public final class RefusedConfiguration {
         for (String key : given.keySet()) {
             if (isMember(key)) {
                 return Optional.of(
-                        path
-                                + ": "
-                                + key
-                                + "="
-                                + given.get(key)
-                                + " is not allowed next to "
-                                + DYNAMIC_FILE
-                                + "; it must be in "
-                                + name);
+                        "%s: %s=%s is not allowed next to %s; it must be in %s"
+                                .formatted(path, key, given.get(key), DYNAMIC_FILE, name));
             }
         }
         Path file = Path.of(name);
@@ -125,14 +118,10 @@ public final class RefusedConfiguration {
             for (String key : dynamic.keySet()) {
                 if (!isMember(key)) {
                     return Optional.of(
-                            name
-                                    + ": "
-                                    + key
-                                    + "="
-                                    + dynamic.get(key)
-                                    + " is not allowed; this file has server.*, group.* and weight.*"
-                                    + " alone, the other keys belong into "
-                                    + path);
+                            ("%s: %s=%s is not allowed; this file has server.*,"
+                                            + " group.* and weight.* alone, the other keys belong into"
+                                            + " %s")
+                                    .formatted(name, key, dynamic.get(key), path));
                 }
             }
             return members(name, dynamic);
@@ -154,11 +143,9 @@ public final class RefusedConfiguration {
             }
             if (!isNumber(key.substring("server.".length()), 0, Long.MAX_VALUE)) {
                 return Optional.of(
-                        file
-                                + ": key "
-                                + key
-                                + " is not allowed; it must be server.N, N the number in the myid"
-                                + " file of that server");
+                        ("%s: key %s is not allowed; it must be server.N, N the number"
+                                        + " in the myid file of that server")
+                                .formatted(file, key));
             }
             try {
                 new QuorumServer(
@@ -209,14 +196,8 @@ public final class RefusedConfiguration {
             String address = port + "Address";
             if (given.containsKey(address) && said(port + " is not set")) {
                 return Optional.of(
-                        path
-                                + ": "
-                                + address
-                                + "="
-                                + given.get(address)
-                                + " is not allowed without "
-                                + port
-                                + ", a port from 1 to 65535");
+                        "%s: %s=%s is not allowed without %s, a port from 1 to 65535"
+                                .formatted(path, address, given.get(address), port));
             }
         }
         String provider = given.get("metricsProvider.className");
@@ -246,21 +227,15 @@ public final class RefusedConfiguration {
                 return Optional.of(ObstacleException.noFile(file.toPath()).getMessage());
             }
             return Optional.of(
-                    path
-                            + ": the file "
-                            + file
-                            + " is missing; it must hold the number of this server, one of "
-                            + serverNumbers());
+                    ("%s: the file %s is missing; it must hold the number of this"
+                                    + " server, one of %s")
+                            .formatted(path, file, serverNumbers()));
         }
         if (said("serverid ")) {
             return Optional.of(
-                    path
-                            + ": the file "
-                            + file
-                            + " must hold the number of this server alone, one of "
-                            + serverNumbers()
-                            + "; it begins with "
-                            + firstLine(file));
+                    ("%s: the file %s must hold the number of this server alone, one"
+                                    + " of %s; it begins with %s")
+                            .formatted(path, file, serverNumbers(), firstLine(file)));
         }
         return Optional.empty();
     }

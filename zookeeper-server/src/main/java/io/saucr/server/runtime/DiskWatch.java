@@ -69,10 +69,7 @@ public final class DiskWatch {
     }
 
     private static String sentence(String what, long nanos) {
-        return "Still waiting for the disk: "
-                + what
-                + " has taken "
-                + TimeUnit.NANOSECONDS.toSeconds(nanos)
-                + " s so far";
+        return "Still waiting for the disk: %s has taken %s s so far"
+                .formatted(what, TimeUnit.NANOSECONDS.toSeconds(nanos));
     }
 }

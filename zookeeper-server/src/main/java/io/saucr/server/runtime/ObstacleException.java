@@ -22,21 +22,18 @@ public final class ObstacleException extends IOException {
     /** Something is where a file is to be written. */
     public static ObstacleException inTheWay(Path file) {
         return new ObstacleException(
-                file
-                        + " is in the way: it is "
-                        + kind(file)
-                        + ", and this server writes a file of that name. Move it away",
+                ("%s is in the way: it is %s, and this server writes a file of that"
+                                + " name. Move it away")
+                        .formatted(file, kind(file)),
                 null);
     }
 
     /** Something is in a folder that is this server's alone, which removes it. */
     public static ObstacleException foreign(Path file) {
         return new ObstacleException(
-                file
-                        + " is in the way: "
-                        + file.getParent()
-                        + " is for the recoveries of this server alone, and is removed by them."
-                        + " Move the file away",
+                ("%s is in the way: %s is for the recoveries of this server alone, and"
+                                + " is removed by them. Move the file away")
+                        .formatted(file, file.getParent()),
                 null);
     }
 
@@ -65,10 +62,9 @@ public final class ObstacleException extends IOException {
     /** Something that is no folder, or a link to one, is where this server makes a folder. */
     public static ObstacleException noFolder(Path folder) {
         return new ObstacleException(
-                folder
-                        + " is in the way: it is "
-                        + kind(folder)
-                        + ", and this server makes a folder of that name. Move it away",
+                ("%s is in the way: it is %s, and this server makes a folder of that"
+                                + " name. Move it away")
+                        .formatted(folder, kind(folder)),
                 null);
     }
 

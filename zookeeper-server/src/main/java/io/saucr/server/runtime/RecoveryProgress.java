@@ -35,18 +35,14 @@ public record RecoveryProgress(Status status, long entries, long bytes, long ela
                                     + " has been heard, too")
                     + (status.problem().isEmpty() ? "" : "; last attempt: " + status.problem());
         }
-        return sofar
-                + "; copying from server "
-                + status.source().getAsLong()
-                + ": at "
-                + Zxid.toString(status.lastLogged())
-                + " of "
-                + Zxid.toString(status.through())
-                + ", "
-                + entries
-                + " entries, "
-                + bytes
-                + " bytes";
+        return "%s; copying from server %s: at %s of %s, %s entries, %s bytes"
+                .formatted(
+                        sofar,
+                        status.source().getAsLong(),
+                        Zxid.toString(status.lastLogged()),
+                        Zxid.toString(status.through()),
+                        entries,
+                        bytes);
     }
 
     /** Whose answers count (R23). */

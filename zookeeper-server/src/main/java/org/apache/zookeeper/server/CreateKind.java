@@ -36,13 +36,8 @@ public final class CreateKind {
                             ? ((CreateTTLRequest) request).getPath()
                             : ((CreateRequest) request).getPath();
             throw new BadArgumentsException(
-                    path
-                            + ": the flag "
-                            + flag
-                            + " ("
-                            + mode
-                            + ") does not go with the operation "
-                            + Request.op2String(type));
+                    "%s: the flag %s (%s) does not go with the operation %s"
+                            .formatted(path, flag, mode, Request.op2String(type)));
         }
     }
 }

@@ -59,14 +59,12 @@ public final class DiskInspection {
         RawLog.Damage damage = scan.damage();
         return new StartAssessment(
                 found.verdict(),
-                found.reason()
-                        + " ("
-                        + damage.file().getFileName()
-                        + ", byte "
-                        + damage.offset()
-                        + ": "
-                        + damage.what()
-                        + ")");
+                "%s (%s, byte %s: %s)"
+                        .formatted(
+                                found.reason(),
+                                damage.file().getFileName(),
+                                damage.offset(),
+                                damage.what()));
     }
 
     /**

@@ -221,13 +221,11 @@ public final class MarkerStore {
 
     private static IOException unreadable(Path file, Exception cause) {
         return new IOException(
-                "The marker file "
-                        + file
-                        + " cannot be used: "
-                        + cause.getMessage()
-                        + ". Without it nobody knows whether this server's log is complete, so it must not vote."
-                        + " Delete the file, and never put an older one in its place: the server then gets what it"
-                        + " may lack from the others before it takes part again.",
+                ("The marker file %s cannot be used: %s. Without it nobody knows"
+                                + " whether this server's log is complete, so it must not vote. Delete"
+                                + " the file, and never put an older one in its place: the server then"
+                                + " gets what it may lack from the others before it takes part again.")
+                        .formatted(file, cause.getMessage()),
                 cause);
     }
 }

@@ -313,12 +313,10 @@ public final class RawLog {
 
         private IOException unreadable(IOException cause) {
             return new IOException(
-                    "The log file "
-                            + file
-                            + " cannot be read: "
-                            + cause.getMessage()
-                            + ". If its disk is lost, give this server an empty one: it gets"
-                            + " everything from the others before it takes part",
+                    ("The log file %s cannot be read: %s. If its disk is lost, give"
+                                    + " this server an empty one: it gets everything from the others"
+                                    + " before it takes part")
+                            .formatted(file, cause.getMessage()),
                     cause);
         }
 

@@ -119,10 +119,8 @@ public final class RunningHistory implements ReadableHistory, Closeable {
                     close();
                     if (end < expected) {
                         throw new IOException(
-                                "the log files end at "
-                                        + Zxid.toString(end)
-                                        + ", not at "
-                                        + Zxid.toString(expected));
+                                "the log files end at %s, not at %s"
+                                        .formatted(Zxid.toString(end), Zxid.toString(expected)));
                     }
                     return false;
                 }

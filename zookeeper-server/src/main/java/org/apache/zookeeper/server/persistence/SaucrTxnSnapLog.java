@@ -132,18 +132,17 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                 && !TornTail.explains(
                         damage, getDataLogDir().toPath(), scan.epochEnds().last(), markers)) {
             throw new DamagedLogException(
-                    "The transaction log is damaged after "
-                            + Zxid.toString(scan.epochEnds().last())
-                            + ": "
-                            + damage.what()
-                            + ", at byte "
-                            + damage.offset()
-                            + " of "
-                            + damage.file()
-                            + ". The markers say that everything this server acknowledged is on its"
-                            + " disk, so acknowledged writes may be missing, and it must not vote."
-                            + " While a majority of the other servers is serving, empty its data"
-                            + " directory but for myid, and it copies everything from them");
+                    ("The transaction log is damaged after %s: %s, at byte %s of %s."
+                                    + " The markers say that everything this server acknowledged is on"
+                                    + " its disk, so acknowledged writes may be missing, and it must"
+                                    + " not vote. While a majority of the other servers is serving,"
+                                    + " empty its data directory but for myid, and it copies everything"
+                                    + " from them")
+                            .formatted(
+                                    Zxid.toString(scan.epochEnds().last()),
+                                    damage.what(),
+                                    damage.offset(),
+                                    damage.file()));
         }
         if (damage != null) {
             // H2: whatever is acked in slow mode was forced before, so this entry was not acked.
@@ -318,17 +317,16 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         }
         if (last != base && Zxid.counter(base) != 0) {
             throw new DamagedLogException(
-                    "The snapshot of "
-                            + Zxid.toString(base)
-                            + " in "
-                            + getSnapDir()
-                            + " cannot be used, and after the one of "
-                            + Zxid.toString(loaded)
-                            + " the log ends at "
-                            + Zxid.toString(last)
-                            + ": acknowledged writes may be missing, so this server must not vote."
-                            + " While a majority of the other servers is serving, empty its data"
-                            + " directory but for myid, and it copies everything from them");
+                    ("The snapshot of %s in %s cannot be used, and after the one of %s"
+                                    + " the log ends at %s: acknowledged writes may be missing, so this"
+                                    + " server must not vote. While a majority of the other servers is"
+                                    + " serving, empty its data directory but for myid, and it copies"
+                                    + " everything from them")
+                            .formatted(
+                                    Zxid.toString(base),
+                                    getSnapDir(),
+                                    Zxid.toString(loaded),
+                                    Zxid.toString(last)));
         }
     }
 
@@ -492,11 +490,10 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         while (Zxid.counter(zxid) != 0 && log().lastAppended() < zxid) {
             if (System.nanoTime() - deadline >= 0) {
                 throw new IOException(
-                        "the snapshot shows 0x"
-                                + Long.toHexString(zxid)
-                                + ", the log ends at 0x"
-                                + Long.toHexString(log().lastAppended())
-                                + ": dropped");
+                        "the snapshot shows 0x%s, the log ends at 0x%s: dropped"
+                                .formatted(
+                                        Long.toHexString(zxid),
+                                        Long.toHexString(log().lastAppended())));
             }
             try {
                 Thread.sleep(1);

@@ -112,23 +112,19 @@ final class EpochFiles {
         long accepted = RecoveryStore.acceptedEpochIn(snapshots);
         if (logged > accepted) {
             throw new IOException(
-                    "The history in "
-                            + txnSnapLog.getDataLogDir()
-                            + " and "
-                            + snapshots
-                            + " ends at "
-                            + Zxid.toString(lastLogged)
-                            + ", in epoch "
-                            + logged
-                            + ", but the files acceptedEpoch and currentEpoch in "
-                            + snapshots
-                            + " say "
-                            + accepted
-                            + " and "
-                            + current
-                            + ": they are another history's. While a majority of the others"
-                            + " serves, empty both folders but for myid; this server then gets"
-                            + " everything from them");
+                    ("The history in %s and %s ends at %s, in epoch %s, but the files"
+                                    + " acceptedEpoch and currentEpoch in %s say %s and %s: they are"
+                                    + " another history's. While a majority of the others serves, empty"
+                                    + " both folders but for myid; this server then gets everything"
+                                    + " from them")
+                            .formatted(
+                                    txnSnapLog.getDataLogDir(),
+                                    snapshots,
+                                    Zxid.toString(lastLogged),
+                                    logged,
+                                    snapshots,
+                                    accepted,
+                                    current));
         }
         LOG.info(
                 "This server was killed while it joined epoch {}: its history ends at {}, so it is in"

@@ -285,10 +285,8 @@ final class SaucrFollower extends Follower {
         }
         if (view.seal() != zxid) {
             throw new IOException(
-                    "proposal 0x"
-                            + Long.toHexString(zxid)
-                            + " seals a view of the name 0x"
-                            + Long.toHexString(view.seal()));
+                    "proposal 0x%s seals a view of the name 0x%s"
+                            .formatted(Long.toHexString(zxid), Long.toHexString(view.seal())));
         }
         log.announceSeal(view);
     }
@@ -326,11 +324,8 @@ final class SaucrFollower extends Follower {
             told = told.merge(tag.resolve(zxid));
             if (told.size() > MOST_KNOWN) {
                 throw new IOException(
-                        "the leader has told of "
-                                + told.size()
-                                + " servers, at most "
-                                + MOST_KNOWN
-                                + " are remembered");
+                        "the leader has told of %s servers, at most %s are remembered"
+                                .formatted(told.size(), MOST_KNOWN));
             }
             if (forced) {
                 log.announceForced(zxid, tag);

@@ -99,14 +99,12 @@ final class StartFromDisk {
     }
 
     private String refusal() {
-        return "Server "
-                + peer.getMyId()
-                + " does not start on "
-                + txnSnapLog.getDataLogDir()
-                + " and "
-                + txnSnapLog.getSnapDir()
-                + ": "
-                + assessment.reason();
+        return "Server %s does not start on %s and %s: %s"
+                .formatted(
+                        peer.getMyId(),
+                        txnSnapLog.getDataLogDir(),
+                        txnSnapLog.getSnapDir(),
+                        assessment.reason());
     }
 
     /** Observers acknowledge nothing: an empty one gets everything from its leader. */
@@ -166,13 +164,11 @@ final class StartFromDisk {
             rewriting.run();
         } catch (IOException e) {
             throw new IOException(
-                    "What this server logged last may be in the page cache alone, and cannot be"
-                            + " written to "
-                            + txnSnapLog.getDataLogDir()
-                            + ": "
-                            + e.getMessage()
-                            + ". Nothing is lost as long as the machine keeps running: make the disk"
-                            + " writable, or make room on it, then start the server again",
+                    ("What this server logged last may be in the page cache alone, and"
+                                    + " cannot be written to %s: %s. Nothing is lost as long as the"
+                                    + " machine keeps running: make the disk writable, or make room on"
+                                    + " it, then start the server again")
+                            .formatted(txnSnapLog.getDataLogDir(), e.getMessage()),
                     e);
         }
     }
