@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
@@ -59,6 +60,12 @@ class DocumentsTest {
 
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
     private static final Pattern SAMPLE = Pattern.compile("([lw]an)-(\\d)\\.cfg");
+
+    /** In a POM that depends on this project, or as the tag of the image. */
+    private static final Pattern NAMED_VERSION =
+            Pattern.compile(
+                    "(?:<artifactId>saucr-[\\w-]+</artifactId>\\s*<version>"
+                            + "|saucr-zookeeper:)([0-9][\\w.-]*)");
 
     /** A row of the table of accepted vulnerabilities. */
     private static final Pattern ACCEPTED =
@@ -139,6 +146,22 @@ class DocumentsTest {
                 }
             }
         }
+    }
+
+    @Test
+    void everyPageNamesTheVersionOfTheProject() throws Exception {
+        Matcher version =
+                Pattern.compile("<artifactId>saucr-zookeeper</artifactId>\\s*<version>(.*?)<")
+                        .matcher(Files.readString(ROOT.resolve("pom.xml")));
+        assertThat(version.find()).isTrue();
+        List<String> named = new ArrayList<>();
+        for (Path page : pages()) {
+            NAMED_VERSION
+                    .matcher(Files.readString(page))
+                    .results()
+                    .forEach(found -> named.add(found.group(1)));
+        }
+        assertThat(named).isNotEmpty().containsOnly(version.group(1));
     }
 
     @Test
