@@ -198,7 +198,7 @@ class LauncherTest {
                                 .lines()
                                 .filter(line -> line.contains("missing:"))
                                 .filter(line -> !line.contains("adduser")))
-                .hasSize(7)
+                .hasSize(8)
                 .allMatch(line -> line.startsWith("saucr: test: missing: "))
                 .allMatch(line -> line.contains("(Debian, Ubuntu: apt-get install "))
                 .allMatch(line -> line.contains("; not tested: "))
@@ -222,7 +222,7 @@ class LauncherTest {
                 "echo \"$*\" >>'" + folder + "/installed'",
                 "for name; do",
                 "    case \"$name\" in",
-                "    gcc | curl | openssl | chromium | adduser) ;;",
+                "    gcc | curl | openssl | gradle | chromium | adduser) ;;",
                 "    systemd) name=systemd-analyze ;;",
                 "    *) continue ;;",
                 "    esac",

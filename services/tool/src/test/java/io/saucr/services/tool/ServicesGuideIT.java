@@ -2,6 +2,7 @@ package io.saucr.services.tool;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -200,14 +202,7 @@ class ServicesGuideIT {
     @Test
     void theTutorialWorksWithABareMavenAndAnEmptyRepository() throws Exception {
         Path project = Files.createDirectories(folder.resolve("bank"));
-        Matcher file =
-                Pattern.compile("`([\\w/.]+)`[^`]*```\\w+\n(.*?)```", Pattern.DOTALL)
-                        .matcher(tutorial());
-        while (file.find()) {
-            Path target = project.resolve(file.group(1));
-            Files.createDirectories(target.getParent());
-            Files.writeString(target, file.group(2));
-        }
+        writeFiles(tutorial(), project);
         assertThat(project.resolve("pom.xml")).exists();
         assertThat(project.resolve("src/main/java/Teller.java")).exists();
         Path repository = folder.resolve("repository");
@@ -215,22 +210,87 @@ class ServicesGuideIT {
                 List.of("saucr-zookeeper", "saucr-services-core", "saucr-once", "saucr-services")) {
             install(module, repository);
         }
-        Matcher commands = Pattern.compile("```bash\n(.*?)```", Pattern.DOTALL).matcher(tutorial());
+        String typed =
+                commands(tutorial())
+                        .replace("mvn -q", "mvn -B -q -Dmaven.repo.local=" + repository)
+                        .replace(
+                                "bin/saucr-services",
+                                Path.of("../../bin/saucr-services").toRealPath().toString());
+        assertThat(typed).contains("mvn -B", "kill -9", "wait $teller");
+        String told = run(typed, project);
+        assertThat(told)
+                .contains("ann has 0\n")
+                .contains("bob has " + TRANSFERS + "\n")
+                .contains("bob has " + 2 * TRANSFERS + "\n")
+                .doesNotContain("INFO")
+                .doesNotContain("SLF4J");
+    }
+
+    /** The same with the Gradle of this machine, as docs/services/gradle.md says. */
+    @Test
+    void theTutorialWorksWithGradle() throws Exception {
+        assumeTrue(isOnPath("gradle"), "no gradle on the PATH");
+        Path project = Files.createDirectories(folder.resolve("bank"));
+        writeFiles(tutorial(), project);
+        Files.delete(project.resolve("pom.xml"));
+        String page = Files.readString(PAGE.resolveSibling("gradle.md"));
+        writeFiles(page, project);
+        assertThat(project.resolve("build.gradle")).exists();
+        // What mavenLocal() is, is said by a setting of the user's that Gradle reads.
+        Path repository = folder.resolve("repository");
+        for (String module :
+                List.of("saucr-zookeeper", "saucr-services-core", "saucr-once", "saucr-services")) {
+            install(module, repository);
+        }
+        String typed =
+                commands(page)
+                        .replace(
+                                "gradle -q",
+                                "gradle -q --no-daemon --gradle-user-home "
+                                        + folder.resolve("gradle")
+                                        + " -Dmaven.repo.local="
+                                        + repository);
+        assertThat(typed).contains("gradle -q", "kill -9", "wait $teller");
+        assertThat(run(typed, project))
+                .contains("ann has 0\n")
+                .contains("bob has " + TRANSFERS + "\n")
+                .doesNotContain("INFO")
+                .doesNotContain("SLF4J");
+    }
+
+    private static boolean isOnPath(String program) {
+        return Stream.of(System.getenv("PATH").split(File.pathSeparator))
+                .anyMatch(it -> Files.isExecutable(Path.of(it, program)));
+    }
+
+    /** The files whose names and contents a page gives. */
+    private static void writeFiles(String page, Path project) throws IOException {
+        Matcher file =
+                Pattern.compile("`([\\w/.]+)`[^`]*```(?!bash)\\w+\n(.*?)```", Pattern.DOTALL)
+                        .matcher(page);
+        while (file.find()) {
+            Path target = project.resolve(file.group(1));
+            Files.createDirectories(target.getParent());
+            Files.writeString(target, file.group(2));
+        }
+    }
+
+    /** What a page has its reader type, without what puts the library into a repository. */
+    private static String commands(String page) {
+        Matcher commands = Pattern.compile("```bash\n(.*?)```", Pattern.DOTALL).matcher(page);
         StringBuilder script = new StringBuilder("set -e\n");
         while (commands.find()) {
             if (!commands.group(1).contains(" install ")) {
                 script.append(commands.group(1));
             }
         }
+        return script.toString();
+    }
+
+    private String run(String commands, Path project) throws Exception {
         String typed =
-                script.toString()
-                        .replace("mvn -q", "mvn -B -q -Dmaven.repo.local=" + repository)
-                        .replace("localhost:2181", "127.0.0.1:" + ensemble.getLocalPort())
-                        .replace(
-                                "bin/saucr-services",
-                                Path.of("../../bin/saucr-services").toRealPath().toString())
+                commands.replace("localhost:2181", "127.0.0.1:" + ensemble.getLocalPort())
                         .replace(" 20000", " " + TRANSFERS);
-        assertThat(typed).contains("mvn -B", "kill -9", "wait $teller");
         Files.writeString(folder.resolve("typed.sh"), typed);
         Path output = folder.resolve("typed.out");
         ProcessBuilder builder =
@@ -251,12 +311,7 @@ class ServicesGuideIT {
         }
         String told = Files.readString(output);
         assertThat(ended && shell.exitValue() == 0).as(told).isTrue();
-        assertThat(told)
-                .contains("ann has 0\n")
-                .contains("bob has " + TRANSFERS + "\n")
-                .contains("bob has " + 2 * TRANSFERS + "\n")
-                .doesNotContain("INFO")
-                .doesNotContain("SLF4J");
+        return told;
     }
 
     /** The part of the page from an empty folder to a bank that is killed and has standbys. */
