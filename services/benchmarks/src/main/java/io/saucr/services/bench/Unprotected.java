@@ -8,7 +8,7 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.state.Changes;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  * The bare service, with which others are compared: a turn is final at once, nothing is encoded or
  * kept.
  */
-final class Unprotected implements Finality {
+final class Unprotected implements Guard, Guard.Folding, Guard.Room {
 
     private final Incarnation start;
     private final OutboxFiles outbox = OutboxFiles.none();
@@ -30,13 +30,8 @@ final class Unprotected implements Finality {
     }
 
     @Override
-    public List<Incarnation> incarnations() {
-        return List.of(start);
-    }
-
-    @Override
-    public long confirmed() {
-        return 0;
+    public Traits traits() {
+        return Traits.of(start.birth());
     }
 
     @Override
@@ -50,24 +45,8 @@ final class Unprotected implements Finality {
     }
 
     @Override
-    public List<Birth> formers() {
-        return List.of();
-    }
-
-    @Override
-    public Optional<Incarnation> replaces() {
-        return Optional.empty();
-    }
-
-    @Override
-    public Set<Birth> markers() {
-        return Set.of();
-    }
-
-    @Override
-    public long recover(
-            Base.SectionReader base, Recovered.TurnReader turns, Supplier<Base.Sections> soFar) {
-        return 0;
+    public Start recover(Recovery into) {
+        return new Start(List.of(start), List.of(), Set.of(), 0);
     }
 
     @Override
@@ -76,12 +55,22 @@ final class Unprotected implements Finality {
     }
 
     @Override
-    public void done(Delta delta, Changes changes) {
-        listener.moved(Finals.turns(delta.turn()));
+    public void done(Done turn) {
+        listener.moved(Finals.turns(turn.turn()));
     }
 
     @Override
-    public boolean hasRoom() {
+    public Folding folding() {
+        return this;
+    }
+
+    @Override
+    public Room room() {
+        return this;
+    }
+
+    @Override
+    public boolean isThere() {
         return true;
     }
 

@@ -15,7 +15,7 @@ import io.saucr.services.local.OwnDisk;
 import io.saucr.services.net.Peers;
 import io.saucr.services.net.Transport;
 import io.saucr.services.once.TurnGuard;
-import io.saucr.services.turns.ClientFinality;
+import io.saucr.services.turns.ClientGuard;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Links;
 import io.saucr.services.turns.Place;
@@ -62,7 +62,7 @@ public final class BirthClient implements Client {
     private final Place place;
     private final String name;
     private final Optional<Path> folder;
-    private ClientFinality finality;
+    private ClientGuard guard;
     private boolean confirming;
     private final ClientMessages messages = new ClientMessages();
     private final Losses losses;
@@ -102,8 +102,8 @@ public final class BirthClient implements Client {
 
     private void begin() throws IOException {
         SecureRandom random = new SecureRandom();
-        finality = folder.isPresent() ? inFolder(folder.get(), random) : new InMemory(random);
-        opened.push(finality);
+        guard = folder.isPresent() ? inFolder(folder.get(), random) : new InMemory(random);
+        opened.push(guard);
         checkService();
         ExecutorService folding =
                 Executors.newSingleThreadExecutor(
@@ -117,7 +117,7 @@ public final class BirthClient implements Client {
                 ClientTurns.open(
                         name,
                         place.name(),
-                        finality,
+                        guard,
                         options(),
                         losses,
                         new Turns.Surroundings(
@@ -140,11 +140,11 @@ public final class BirthClient implements Client {
         links.over(peers);
         loop.post(() -> turns.begin(new ClientBorder(links)));
         confirming = true;
-        finality.confirm();
-        if (finality.bound().isEmpty()) {
-            finality.bind(UNMET + place.name());
+        guard.confirm();
+        if (guard.bound().isEmpty()) {
+            guard.bind(UNMET + place.name());
         }
-        finality.begin(loop);
+        guard.begin(loop);
         loop.begin();
         Optional<Names> names =
                 PlainClient.follow(
@@ -173,11 +173,11 @@ public final class BirthClient implements Client {
 
     /** A start that was refused leaves no line in the folder. */
     private void withdraw() {
-        if (finality == null || confirming) {
+        if (guard == null || confirming) {
             return;
         }
         try {
-            finality.withdraw();
+            guard.withdraw();
         } catch (IOException e) {
             LOG.warn("client {}: a start that was refused stays in its list of starts", name, e);
         }
@@ -188,7 +188,7 @@ public final class BirthClient implements Client {
      * with another one of that name would send it there.
      */
     private void checkService() throws IOException {
-        String bound = finality.bound();
+        String bound = guard.bound();
         if (!bound.isEmpty() && !bound.substring(bound.indexOf(' ') + 1).equals(place.name())) {
             throw new IOException(
                     folder.orElseThrow()
@@ -207,10 +207,10 @@ public final class BirthClient implements Client {
             return;
         }
         String met = head.map(it -> it + " " + place.name()).orElse("");
-        String bound = finality.bound();
+        String bound = guard.bound();
         if (!met.isEmpty() && bound.startsWith(UNMET)) {
             try {
-                finality.bind(met);
+                guard.bind(met);
             } catch (IOException e) {
                 end("the disk of " + where() + " failed: " + e.getMessage());
                 return;

@@ -17,7 +17,7 @@ import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.Base;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Recording;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
@@ -134,7 +134,7 @@ public final class ClientTurns implements Endpoint {
     private ClientTurns(
             String name,
             String service,
-            Finality finality,
+            Guard guard,
             TurnOptions options,
             Losses losses,
             Turns.Surroundings surroundings)
@@ -143,20 +143,20 @@ public final class ClientTurns implements Endpoint {
         this.losses = losses;
         this.between = surroundings.between();
         this.clock = surroundings.clock();
-        this.core =
-                new ServiceCore(
-                        name, finality.formers(), finality.incarnations(), options.limits());
+        this.core = new ServiceCore(name, options.limits());
         this.recording =
                 new Recording(
                         name,
                         core,
-                        finality,
+                        guard,
                         () -> ClientTurns::noState,
                         options.foldBytes(),
                         surroundings);
-        files = !finality.outbox().isNone();
+        files = !guard.room().outbox().isNone();
         outboxBytes = options.limits().outboxBytes();
-        long unused = finality.recover(this::load, this::apply, recording::soFar);
+        Guard.Start start =
+                guard.recover(Guard.Recovery.of(this::load, this::apply, recording::soFar));
+        core.under(start.formers(), start.incarnations());
         recording.recovered();
     }
 
@@ -169,12 +169,12 @@ public final class ClientTurns implements Endpoint {
     public static ClientTurns open(
             String name,
             String service,
-            Finality finality,
+            Guard guard,
             TurnOptions options,
             Losses losses,
             Turns.Surroundings surroundings)
             throws IOException {
-        return new ClientTurns(name, service, finality, options, losses, surroundings);
+        return new ClientTurns(name, service, guard, options, losses, surroundings);
     }
 
     private static void noState(Base.Writer writer) {}

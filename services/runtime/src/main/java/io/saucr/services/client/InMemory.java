@@ -1,31 +1,26 @@
 package io.saucr.services.client;
 
 import io.saucr.services.core.Birth;
-import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.journal.Recovered;
-import io.saucr.services.state.Changes;
-import io.saucr.services.turns.ClientFinality;
+import io.saucr.services.turns.ClientGuard;
+import io.saucr.services.turns.Guard;
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 
 /**
  * A client's turns are final at once, and last as long as its process: nothing is written. Its
  * birth is drawn, and never seen again (K11), so that what the process takes along cannot be missed
  * by anybody: no later start has that birth.
  */
-public final class InMemory implements ClientFinality {
+public final class InMemory implements ClientGuard, Guard.Folding, Guard.Room {
 
     private final Incarnation start;
     private final OutboxFiles outbox = OutboxFiles.none();
     private volatile String bound = "";
-    private volatile long confirmed;
 
     /** Of the turn thread. */
     private Listener listener;
@@ -38,38 +33,18 @@ public final class InMemory implements ClientFinality {
     }
 
     @Override
-    public List<Incarnation> incarnations() {
-        return List.of(start);
-    }
-
-    @Override
-    public long confirmed() {
-        return confirmed;
+    public Traits traits() {
+        return Traits.of(start.birth());
     }
 
     @Override
     public void confirm() {
-        confirmed = start.number();
+        // No head names it.
     }
 
     @Override
     public void withdraw() {
         // Nobody ever hears of it.
-    }
-
-    @Override
-    public List<Birth> formers() {
-        return List.of();
-    }
-
-    @Override
-    public Optional<Incarnation> replaces() {
-        return Optional.empty();
-    }
-
-    @Override
-    public Set<Birth> markers() {
-        return Set.of();
     }
 
     @Override
@@ -83,9 +58,8 @@ public final class InMemory implements ClientFinality {
     }
 
     @Override
-    public long recover(
-            Base.SectionReader base, Recovered.TurnReader turns, Supplier<Base.Sections> soFar) {
-        return 0;
+    public Start recover(Recovery into) {
+        return new Start(List.of(start), List.of(), Set.of(), 0);
     }
 
     @Override
@@ -94,17 +68,27 @@ public final class InMemory implements ClientFinality {
     }
 
     @Override
-    public void done(Delta delta, Changes changes) {
-        if (delta.turn() != newest + 1) {
+    public void done(Done turn) {
+        if (turn.turn() != newest + 1) {
             throw new IllegalArgumentException(
-                    "turn " + (newest + 1) + " comes next, not " + delta.turn());
+                    "turn " + (newest + 1) + " comes next, not " + turn.turn());
         }
-        newest = delta.turn();
+        newest = turn.turn();
         listener.moved(Finals.turns(newest));
     }
 
     @Override
-    public boolean hasRoom() {
+    public Folding folding() {
+        return this;
+    }
+
+    @Override
+    public Room room() {
+        return this;
+    }
+
+    @Override
+    public boolean isThere() {
         return true;
     }
 

@@ -14,7 +14,6 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.once.TurnGuard;
-import io.saucr.services.turns.Finality;
 import io.saucr.services.turns.Halting;
 import io.saucr.services.turns.Http;
 import io.saucr.services.turns.Place;
@@ -52,7 +51,7 @@ public final class LocalService implements RunningService {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final CountDownLatch decided = new CountDownLatch(1);
     private final Halting halting;
-    private Finality finality;
+    private OwnDisk guard;
     private Term term;
     private Http.Served page;
     private Office office;
@@ -94,11 +93,11 @@ public final class LocalService implements RunningService {
 
     /** A start of which nobody outside knows leaves no line in the folder. */
     private void withdraw() {
-        if (finality == null || confirming || (office != null && office.mayBeKnown())) {
+        if (guard == null || confirming || (office != null && office.mayBeKnown())) {
             return;
         }
         try {
-            finality.withdraw();
+            guard.withdraw();
         } catch (IOException e) {
             LOG.warn("{}: a start that was refused stays in its list of starts", place.name(), e);
         }
@@ -108,15 +107,15 @@ public final class LocalService implements RunningService {
             throws IOException, InterruptedException {
         long begun = System.nanoTime();
         SecureRandom random = new SecureRandom();
-        finality =
+        guard =
                 OwnDisk.open(
                         disk,
                         place.folder(),
                         place.name(),
                         new JournalOptions(force, place.segmentBytes()),
                         random);
-        opened.push(finality);
-        term = Term.open(place, constructor, finality, random, halting);
+        opened.push(guard);
+        term = Term.open(place, constructor, guard, random, halting);
         opened.push(this::endTerm);
         Address address = term.listen();
         if (place.page().isPresent()) {
@@ -130,8 +129,8 @@ public final class LocalService implements RunningService {
                 "{} answers at {}: start {} of generation {}, recovered up to turn {} in {} ms",
                 place.name(),
                 address,
-                finality.incarnation().number(),
-                finality.incarnation().birth(),
+                guard.incarnation().number(),
+                guard.incarnation().birth(),
                 term.recovered(),
                 (System.nanoTime() - begun) / 1_000_000);
     }
@@ -143,10 +142,10 @@ public final class LocalService implements RunningService {
         office =
                 new Office(
                         place.office(Optional.of(address.toString())),
-                        finality.incarnation(),
-                        finality.incarnations(),
-                        finality.confirmed(),
-                        finality.replaces(),
+                        guard.incarnation(),
+                        guard.incarnations(),
+                        guard.confirmed(),
+                        guard.replaces(),
                         term::lost);
         opened.push(office);
         try {

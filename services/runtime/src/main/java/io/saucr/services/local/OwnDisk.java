@@ -1,7 +1,6 @@
 package io.saucr.services.local;
 
 import io.saucr.services.core.Birth;
-import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
@@ -15,9 +14,9 @@ import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.Reserve;
 import io.saucr.services.journal.ServiceFolder;
-import io.saucr.services.state.Changes;
-import io.saucr.services.turns.ClientFinality;
+import io.saucr.services.turns.ClientGuard;
 import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.Guard;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -25,13 +24,12 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 
 /**
  * A turn is final once its record is forced in the service's folder (K4): what {@link
  * io.saucr.services.Protection#local} gives.
  */
-public final class OwnDisk implements ClientFinality {
+public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
 
     private final ServiceFolder folder;
     private final JournalOptions options;
@@ -70,11 +68,23 @@ public final class OwnDisk implements ClientFinality {
     }
 
     @Override
+    public Traits traits() {
+        List<Birth> formers = folder.formers();
+        return Traits.of(formers.isEmpty() ? incarnation().birth() : formers.get(0));
+    }
+
+    /** All starts that the folder knows; known before {@link #recover}. */
     public List<Incarnation> incarnations() {
         return folder.incarnations();
     }
 
-    @Override
+    /** This start. */
+    public Incarnation incarnation() {
+        List<Incarnation> all = incarnations();
+        return all.get(all.size() - 1);
+    }
+
+    /** The highest start that is known to have held the head; 0 for none (K14). */
     public long confirmed() {
         return folder.confirmed();
     }
@@ -89,19 +99,9 @@ public final class OwnDisk implements ClientFinality {
         folder.withdraw();
     }
 
-    @Override
-    public List<Birth> formers() {
-        return folder.formers();
-    }
-
-    @Override
+    /** The head that this birth may replace (K11). */
     public Optional<Incarnation> replaces() {
         return folder.replaces();
-    }
-
-    @Override
-    public Set<Birth> markers() {
-        return folder.marker().map(Set::of).orElse(Set.of());
     }
 
     @Override
@@ -115,14 +115,13 @@ public final class OwnDisk implements ClientFinality {
     }
 
     @Override
-    public long recover(
-            Base.SectionReader base, Recovered.TurnReader turns, Supplier<Base.Sections> soFar)
-            throws IOException {
+    public Start recover(Recovery into) throws IOException {
         recovered = folder.recover(options);
-        recovered.sections(outbox.beside(base));
+        recovered.sections(outbox.beside(into));
         outbox.cut();
-        recovered.turns(turns);
-        return recovered.lastTurn();
+        recovered.turns(into);
+        Set<Birth> markers = folder.marker().map(Set::of).orElse(Set.of());
+        return new Start(incarnations(), folder.formers(), markers, recovered.lastTurn());
     }
 
     @Override
@@ -143,12 +142,23 @@ public final class OwnDisk implements ClientFinality {
     }
 
     @Override
-    public void done(Delta delta, Changes changes) {
-        journal.append(delta.turn(), ByteBuffer.wrap(DeltaFormat.bytes(delta, changes)));
+    public void done(Done turn) {
+        byte[] bytes = DeltaFormat.bytes(turn.delta(), turn.changes());
+        journal.append(turn.turn(), ByteBuffer.wrap(bytes));
     }
 
     @Override
-    public boolean hasRoom() throws IOException {
+    public Folding folding() {
+        return this;
+    }
+
+    @Override
+    public Room room() {
+        return this;
+    }
+
+    @Override
+    public boolean isThere() throws IOException {
         if (reserve.isLow() && reserve.isHeld()) {
             reserve.release();
             return false;

@@ -25,6 +25,7 @@ import io.saucr.services.journal.ServiceFolder;
 import io.saucr.services.local.OwnDisk;
 import io.saucr.services.standby.StandbyService;
 import io.saucr.services.turns.FoldedState;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -111,14 +112,17 @@ public final class ProtectionMove {
         try (HeadOrder order = new HeadOrder(place.office(Optional.empty()), place.onceClient())) {
             Seen seen = claimed(from, order);
             FoldedState state = new FoldedState(place.name(), from.outbox());
-            long turn =
+            Guard.Start found =
                     from.recover(
-                            state::section,
-                            state::turn,
-                            () -> {
-                                throw new IllegalStateException("nobody follows this start");
-                            });
-            throwUnlessMovable(state, birth, !from.formers().isEmpty());
+                            Guard.Recovery.of(
+                                    state::section,
+                                    state::turn,
+                                    () -> {
+                                        throw new IllegalStateException(
+                                                "nobody follows this start");
+                                    }));
+            long turn = found.newestTurn();
+            throwUnlessMovable(state, birth, !found.formers().isEmpty());
             Incarnation start = from.incarnation();
             StandbyHead head;
             try (MemberFolder member = MemberFolder.open(disk, to, place.name(), random)) {

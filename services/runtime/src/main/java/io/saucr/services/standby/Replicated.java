@@ -5,7 +5,6 @@ import io.saucr.services.checkpoint.Restored;
 import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.checkpoint.SegmentHeader;
 import io.saucr.services.core.Birth;
-import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.Replaced;
@@ -13,16 +12,13 @@ import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.journal.Recovered;
-import io.saucr.services.state.Changes;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -34,7 +30,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * <p>{@link #recover} and {@link #confirm} belong to the thread that opens the turns, {@link #done}
  * to the turn thread; the member's thread tells what happens.
  */
-final class Replicated implements Finality {
+final class Replicated implements Guard, Guard.Folding, Guard.Room {
 
     private static final Logger LOG = LoggerFactory.getLogger(Replicated.class);
 
@@ -235,22 +230,21 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public Birth first() {
-        return birth;
+    public Traits traits() {
+        return new Traits(birth, true, true, member.leaseMillis(), true);
     }
 
-    @Override
-    public List<Incarnation> incarnations() {
+    /** The start that is in office. */
+    Incarnation incarnation() {
+        return head.holder();
+    }
+
+    private List<Incarnation> incarnations() {
         List<Incarnation> all = new ArrayList<>(epochs);
         // Those of a birth that was replaced mean nothing to peers of this one (K11).
         all.removeIf(it -> !it.birth().equals(birth));
         all.add(head.holder());
         return all;
-    }
-
-    @Override
-    public long confirmed() {
-        return 0;
     }
 
     @Override
@@ -270,19 +264,12 @@ final class Replicated implements Finality {
         // What is not named never was.
     }
 
-    @Override
-    public List<Birth> formers() {
+    private List<Birth> formers() {
         // What was done under it ends with the first turn under this one, wherever that runs (K11).
         return head.replaces().map(Replaced::birth).stream().toList();
     }
 
-    @Override
-    public Optional<Incarnation> replaces() {
-        return Optional.empty();
-    }
-
-    @Override
-    public Set<Birth> markers() {
+    private Set<Birth> markers() {
         // An order replaced all but the last one (C17).
         Set<Birth> former = new HashSet<>(births);
         head.replaces().map(Replaced::birth).ifPresent(former::add);
@@ -291,24 +278,22 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public long recover(
-            Base.SectionReader base, Recovered.TurnReader turns, Supplier<Base.Sections> snapshot)
-            throws IOException {
+    public Start recover(Recovery into) throws IOException {
         try {
             for (; ; ) {
                 Order order = orders.take();
                 if (order instanceof Order.End it) {
                     throw new EndedException(it.reason());
                 } else if (order instanceof Order.Apply it) {
-                    apply(it.upTo(), base, turns, snapshot);
+                    apply(it.upTo(), into);
                 } else if (order instanceof Order.TakeOffice it) {
-                    apply(it.head().segment(), base, turns, snapshot);
+                    apply(it.head().segment(), into);
                     head = it.head();
                     synchronized (this) {
                         lastCut = applied;
                         lastCutTurn = head.turn();
                     }
-                    return head.turn();
+                    return new Start(incarnations(), formers(), markers(), head.turn());
                 }
             }
         } catch (InterruptedException e) {
@@ -317,12 +302,7 @@ final class Replicated implements Finality {
         }
     }
 
-    private void apply(
-            SegmentId upTo,
-            Base.SectionReader base,
-            Recovered.TurnReader turns,
-            Supplier<Base.Sections> snapshot)
-            throws IOException {
+    private void apply(SegmentId upTo, Recovery into) throws IOException {
         if (upTo.number() <= applied.number()) {
             return;
         }
@@ -330,25 +310,25 @@ final class Replicated implements Finality {
             Restored restored = folder.restore(upTo);
             epochs.addAll(restored.epochs());
             restored.epochs().forEach(it -> births.add(it.birth()));
-            restored.sections(outbox.beside(base));
+            restored.sections(outbox.beside(into));
             // What waits is in base and segments: files of an earlier life are of no use.
             outbox.cut();
             applied = restored.base();
             foldAtBytes = Math.max(leastFoldBytes, folder.baseBytes());
         }
         while (applied.number() < upTo.number()) {
-            apply(folder.read(applied.number() + 1), turns);
+            apply(folder.read(applied.number() + 1), into);
         }
         boolean due = folder.bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES;
         if (due && writingBase.compareAndSet(false, true)) {
-            Base.Sections sections = snapshot.get();
+            Base.Sections sections = into.soFar();
             SegmentId at = applied;
             List<Incarnation> starts = List.copyOf(epochs);
             folding.execute(() -> writeBase(at, starts, sections));
         }
     }
 
-    private void apply(Segment segment, Recovered.TurnReader turns) throws IOException {
+    private void apply(Segment segment, Recovery into) throws IOException {
         SegmentHeader header = segment.header();
         Incarnation by = header.by();
         births.add(by.birth());
@@ -360,7 +340,7 @@ final class Replicated implements Finality {
             epochs.add(by);
         }
         if (segment.body().hasRemaining()) {
-            turns.turn(header.lastTurn(), segment.body());
+            into.turn(header.lastTurn(), segment.body());
         }
         applied = segment.id();
     }
@@ -433,8 +413,8 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public void done(Delta delta, Changes changes) {
-        if (batches.add(delta, changes)) {
+    public void done(Done turn) {
+        if (batches.add(turn.delta(), turn.changes())) {
             member.wake();
         }
     }
@@ -445,28 +425,8 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public boolean notesWritesInState() {
-        return true;
-    }
-
-    @Override
-    public boolean provesReads() {
-        return true;
-    }
-
-    @Override
     public void prove(long read) {
         member.prove(read);
-    }
-
-    @Override
-    public boolean keepsEpochs() {
-        return true;
-    }
-
-    @Override
-    public long leaseMillis() {
-        return member.leaseMillis();
     }
 
     @Override
@@ -475,7 +435,17 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public boolean hasRoom() throws IOException {
+    public Folding folding() {
+        return this;
+    }
+
+    @Override
+    public Room room() {
+        return this;
+    }
+
+    @Override
+    public boolean isThere() throws IOException {
         return member.usableBytes() > LEAST_ROOM_BYTES;
     }
 
@@ -510,7 +480,7 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public void folding(long turn) {
+    public void due(long turn) {
         // A base is of a whole segment, which therefore ends here.
         batches.end();
         synchronized (this) {

@@ -44,7 +44,7 @@ public interface Endpoint extends TurnLoop.Steps {
         void halt(String reason);
     }
 
-    /** The first call; {@link Finality#begin} was called before. */
+    /** The first call; {@link Guard#begin} was called before. */
     void begin(Border border);
 
     /** A link to another end is there. */

@@ -36,18 +36,15 @@ public final class OwnWrites implements AutoCloseable {
     private final Place place;
     private final Turns turns;
     private final OutputCalls.Answers answers;
-    private final Finality finality;
     private OnceClient client;
     private boolean closed;
 
     /**
      * No client yet.
      *
-     * @param finality says which birth writes, and instead of which
      * @param answers hears what became of a write
      */
-    OwnWrites(Place place, Turns turns, Finality finality, OutputCalls.Answers answers) {
-        this.finality = finality;
+    OwnWrites(Place place, Turns turns, OutputCalls.Answers answers) {
         this.place = place;
         this.turns = turns;
         this.answers = answers;
@@ -76,7 +73,7 @@ public final class OwnWrites implements AutoCloseable {
         if (closed) {
             return;
         }
-        Birth birth = finality.incarnation().birth();
+        Birth birth = turns.start().incarnation().birth();
         if (!id.startsWith(birth + "-")) {
             // Its once client was another, of which this folder may know nothing (E9).
             String why = "it was open when generation " + birth + " replaced the one that wrote it";
@@ -106,7 +103,7 @@ public final class OwnWrites implements AutoCloseable {
                         .openOperations(OPEN_WRITES)
                         .acls(place.acls());
         place.credentials().ifPresent(it -> builder.credentials(it.scheme(), it.secret()));
-        finality.markers().forEach(builder::insteadOf);
+        turns.start().markers().forEach(builder::insteadOf);
         if (turns.onceNotes().isEmpty()) {
             return builder.folder(place.folder().resolve(folder(birth))).open();
         }
@@ -114,7 +111,9 @@ public final class OwnWrites implements AutoCloseable {
         turns.core().report().replaced().forEach(builder::insteadOf);
         return builder.log(
                         new StateLog(
-                                turns.onceNotes().get(), turns.noting(), finality.incarnations()))
+                                turns.onceNotes().get(),
+                                turns.noting(),
+                                turns.start().incarnations()))
                 .onStop(this::stopped)
                 .open();
     }
@@ -125,7 +124,7 @@ public final class OwnWrites implements AutoCloseable {
 
     /** A new birth's begins empty, as the one before it may be older than what it wrote. */
     private String folder(Birth birth) {
-        return finality.formers().isEmpty() ? "once" : "once-" + birth;
+        return turns.start().formers().isEmpty() ? "once" : "once-" + birth;
     }
 
     private void decided(long output, Operation operation, Outcome outcome, Throwable failure) {

@@ -26,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what a core decides: turns go to {@link Finality}, what may leave to the {@link
+ * Does what a core decides: turns go to {@link Guard}, what may leave to the {@link
  * Endpoint.Border}; now and then all turns become a base (K10). The thread of the endpoint, apart
  * from writing a base.
  */
@@ -42,7 +42,7 @@ public final class Recording {
 
     private final String name;
     private final ServiceCore core;
-    private final Finality finality;
+    private final Guard guard;
     private final Supplier<Base.Sections> state;
     private final long leastFoldBytes;
     private final Executor folding;
@@ -66,14 +66,14 @@ public final class Recording {
     public Recording(
             String name,
             ServiceCore core,
-            Finality finality,
+            Guard guard,
             Supplier<Base.Sections> state,
             long leastFoldBytes,
             Turns.Surroundings surroundings) {
         this.name = name;
         this.core = core;
-        this.finality = finality;
-        this.outbox = finality.outbox();
+        this.guard = guard;
+        this.outbox = guard.room().outbox();
         this.state = state;
         this.leastFoldBytes = leastFoldBytes;
         this.folding = surroundings.folding();
@@ -129,7 +129,7 @@ public final class Recording {
      */
     public void recovered() throws IOException {
         // Else each start would write all of a large state first of all.
-        foldAtBytes = Math.max(leastFoldBytes, finality.baseBytes());
+        foldAtBytes = Math.max(leastFoldBytes, guard.folding().baseBytes());
         expect(core, outbox);
     }
 
@@ -191,7 +191,7 @@ public final class Recording {
             }
         }
         if (read > 0) {
-            finality.prove(read);
+            guard.prove(read);
         }
         if (sent) {
             border.flush();
@@ -200,7 +200,7 @@ public final class Recording {
 
     /** A turn was executed, and changed this in the state. */
     public void append(Delta delta, Changes changes) {
-        finality.done(delta, changes);
+        guard.done(new Guard.Done(delta, changes));
         try {
             store();
         } catch (IOException e) {
@@ -253,7 +253,7 @@ public final class Recording {
     /** What may leave now does, and a base may be due. */
     public void moved(Finals now) {
         perform(core.moved(now));
-        if (finality.bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES) {
+        if (guard.folding().bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES) {
             fold();
         }
         writeIfFinal();
@@ -262,7 +262,7 @@ public final class Recording {
     /** Writes a base of the newest turn once that is final; nothing where one is under way. */
     void fold() {
         if (fold == null && core.newestTurn() > folded) {
-            finality.folding(core.newestTurn());
+            guard.folding().due(core.newestTurn());
             fold = now();
         }
         writeIfFinal();
@@ -298,7 +298,8 @@ public final class Recording {
         long[] written = new long[1];
         boolean done = false;
         try {
-            finality.fold(now.turn(), now.files(), writer -> writeSections(now, writer, written));
+            guard.folding()
+                    .fold(now.turn(), now.files(), writer -> writeSections(now, writer, written));
             done = true;
         } catch (DeadJournalException e) {
             throw e;
@@ -310,7 +311,9 @@ public final class Recording {
                     now.turn(),
                     e);
         }
-        long next = (done ? 0 : finality.bytesAboveBase()) + Math.max(leastFoldBytes, written[0]);
+        long next =
+                (done ? 0 : guard.folding().bytesAboveBase())
+                        + Math.max(leastFoldBytes, written[0]);
         boolean succeeded = done;
         between.accept(
                 () -> {

@@ -73,7 +73,7 @@ public final class Term {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Place place;
-    private final Finality finality;
+    private final Guard guard;
     private final SecureRandom random;
     private final ScheduledExecutorService folding;
     private final Turns turns;
@@ -102,12 +102,12 @@ public final class Term {
     private Term(
             Place place,
             Function<State, ? extends Service> constructor,
-            Finality finality,
+            Guard guard,
             SecureRandom random,
             Halt halt)
             throws IOException {
         this.place = place;
-        this.finality = finality;
+        this.guard = guard;
         this.random = random;
         folding = threads(FOLDING_THREADS, "folding " + place.name());
         boolean recovered = false;
@@ -116,7 +116,7 @@ public final class Term {
                     Turns.open(
                             place.name(),
                             constructor,
-                            finality,
+                            guard,
                             place.options().noEnsemble(OwnWrites.refusal(place)),
                             new Turns.Surroundings(
                                     Turns.Surroundings::moment, random, folding, this::post));
@@ -141,10 +141,10 @@ public final class Term {
     }
 
     /**
-     * Constructs the service and recovers what survived; lasts as long as {@link Finality#recover}
+     * Constructs the service and recovers what survived; lasts as long as {@link Guard#recover}
      * does.
      *
-     * @param finality ended by the caller, after the term
+     * @param guard ended by the caller, after the term
      * @param halt told once when the term must not go on, by any thread of it, and must not wait
      *     for its end; no step begins after that
      * @throws IllegalArgumentException where the service or one of its types is not allowed
@@ -153,11 +153,11 @@ public final class Term {
     public static Term open(
             Place place,
             Function<State, ? extends Service> constructor,
-            Finality finality,
+            Guard guard,
             SecureRandom random,
             Halt halt)
             throws IOException {
-        return new Term(place, constructor, finality, random, halt);
+        return new Term(place, constructor, guard, random, halt);
     }
 
     /**
@@ -177,10 +177,7 @@ public final class Term {
                         calling, (output, answer) -> post(() -> turns.result(output, answer)));
         OwnWrites writes =
                 new OwnWrites(
-                        place,
-                        turns,
-                        finality,
-                        (output, answer) -> post(() -> turns.result(output, answer)));
+                        place, turns, (output, answer) -> post(() -> turns.result(output, answer)));
         opened.push(writes);
         Optional<Names> names =
                 place.ensemble()
@@ -222,8 +219,8 @@ public final class Term {
      */
     public synchronized void begin() throws IOException {
         expect(!ended && address != null, "begins once it listens, before its end");
-        finality.confirm();
-        finality.begin(measured(loop));
+        guard.confirm();
+        guard.begin(measured(loop));
         loop.begin();
         Future<?> unused =
                 calling.scheduleWithFixedDelay(
@@ -251,12 +248,12 @@ public final class Term {
         loop.end(reason, null);
     }
 
-    private Finality.Listener measured(Finality.Listener listener) {
-        return new Finality.Listener() {
+    private Guard.Listener measured(Guard.Listener listener) {
+        return new Guard.Listener() {
             @Override
             public void moved(Finals now) {
                 if (now.outside() > 0) {
-                    measures.forced(finality.lastFsyncMicros() * 1_000);
+                    measures.forced(guard.lastFsyncMicros() * 1_000);
                 }
                 listener.moved(now);
             }
@@ -283,9 +280,9 @@ public final class Term {
 
     private void tend() {
         try {
-            boolean room = finality.hasRoom();
+            boolean room = guard.room().isThere();
             turns.room(room);
-            boolean scarce = finality.isScarce();
+            boolean scarce = guard.room().isScarce();
             turns.scarce(scarce);
             if (scarce != wasScarce) {
                 wasScarce = scarce;
@@ -431,7 +428,7 @@ public final class Term {
 
     private ServiceStatus statusNow() {
         ServiceCore core = turns.core();
-        Incarnation self = finality.incarnation();
+        Incarnation self = turns.start().incarnation();
         long now = core.nowMillis();
         return new ServiceStatus(
                 place.name(),
@@ -440,10 +437,10 @@ public final class Term {
                 self.number(),
                 core.newestTurn(),
                 core.finals().outside(),
-                finality.bytesNotFinal(),
-                finality.bytesAboveBase(),
-                finality.outbox().bytes(),
-                finality.lastFsyncMicros(),
+                guard.room().bytesNotFinal(),
+                guard.folding().bytesAboveBase(),
+                guard.room().outbox().bytes(),
+                guard.lastFsyncMicros(),
                 core.duplicates(),
                 core.report().timers(),
                 core.report().openOutputs(),

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Other threads hand it events; they are run in the order in which one thread handed them.
  */
-public final class TurnLoop implements Finality.Listener {
+public final class TurnLoop implements Guard.Listener {
 
     /** So many events at most come before the next turn, so that a flood does not stop turns. */
     private static final int EVENTS_BETWEEN_TURNS = 64;

@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs the turns of one service: the core says which input comes next and what may leave, the state
- * holds what handlers remember, {@link Finality} says which turns are final, and {@link
+ * holds what handlers remember, {@link Guard} says which turns are final, and {@link
  * Endpoint.Border} takes what leaves.
  *
  * <p>{@link #open} recovers on the thread that starts the service. From {@link #begin} on all
@@ -63,7 +63,7 @@ public final class Turns implements Endpoint {
 
     private final String name;
     private final StateStore state;
-    private final Finality finality;
+    private final Guard guard;
     private final TurnOptions options;
     private final ServiceCore core;
     private final Supplier<Moment> clock;
@@ -78,7 +78,7 @@ public final class Turns implements Endpoint {
     private final Optional<Questions> questions;
 
     private final DoorRequests requests;
-    private final long recovered;
+    private final Guard.Start start;
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
     private final Consumer<Runnable> between;
 
@@ -131,35 +131,34 @@ public final class Turns implements Endpoint {
     private Turns(
             String name,
             Function<State, ? extends Service> constructor,
-            Finality finality,
+            Guard guard,
             TurnOptions options,
             Surroundings surroundings)
             throws IOException {
         this.name = name;
-        this.finality = finality;
+        this.guard = guard;
         this.options = options;
         this.clock = surroundings.clock();
         this.random = surroundings.random();
         this.between = surroundings.between();
         this.core = new ServiceCore(name, options.limits());
-        if (finality.provesReads()) {
+        Guard.Traits traits = guard.traits();
+        if (traits.provesReads()) {
             core.proveReads();
         }
-        if (finality.keepsEpochs()) {
+        if (traits.keepsEpochs()) {
             core.keepEpochs();
         }
-        early = finality.leaseMillis() > 0;
+        early = traits.leaseMillis() > 0;
         if (early) {
             // Who asks by HTTP could not be told of a loss.
-            core.answerEarly(finality.leaseMillis(), link -> !DoorRequests.isRequest(link));
+            core.answerEarly(traits.leaseMillis(), link -> !DoorRequests.isRequest(link));
         }
         // Half of the first birth: who chooses keys does not know it, and it stays the same.
-        state = new StateStore(name, finality.first().low(), options.checksValues());
+        state = new StateStore(name, traits.first().low(), options.checksValues());
         keys = state.reserve(it -> RequestKeys.of(it, options.limits().outsideSilenceMillis()));
         onceNotes =
-                finality.notesWritesInState()
-                        ? Optional.of(state.reserve(OnceNotes::of))
-                        : Optional.empty();
+                traits.notesWrites() ? Optional.of(state.reserve(OnceNotes::of)) : Optional.empty();
         Service service = constructor.apply(state);
         FieldCheck.check(service);
         types = new RecordMessages(state.codec());
@@ -172,13 +171,13 @@ public final class Turns implements Endpoint {
                 new Recording(
                         name,
                         core,
-                        finality,
+                        guard,
                         () -> state.snapshot()::writeTo,
                         options.foldBytes(),
                         surroundings);
         requests = new DoorRequests(core, keys, clock, recording::perform);
-        recovered = finality.recover(this::load, this::apply, recording::soFar);
-        core.under(finality.formers(), finality.incarnations());
+        start = guard.recover(Guard.Recovery.of(this::load, this::apply, recording::soFar));
+        core.under(start.formers(), start.incarnations());
         recording.recovered();
     }
 
@@ -193,11 +192,11 @@ public final class Turns implements Endpoint {
     public static Turns open(
             String name,
             Function<State, ? extends Service> constructor,
-            Finality finality,
+            Guard guard,
             TurnOptions options,
             Surroundings surroundings)
             throws IOException {
-        return new Turns(name, constructor, finality, options, surroundings);
+        return new Turns(name, constructor, guard, options, surroundings);
     }
 
     /**
@@ -235,11 +234,16 @@ public final class Turns implements Endpoint {
 
     /** The newest turn that survived; 0 where none did. Any thread. */
     public long recovered() {
-        return recovered;
+        return start.newestTurn();
     }
 
     public String name() {
         return name;
+    }
+
+    /** The start that runs. Any thread. */
+    Guard.Start start() {
+        return start;
     }
 
     /** How messages become bytes, and what takes them. Any thread. */
@@ -505,13 +509,13 @@ public final class Turns implements Endpoint {
         recording.perform(core.tick(at));
         boolean noted = note();
         questions.ifPresent(it -> recording.perform(it.orphans()));
-        long notFinal = finality.bytesNotFinal();
+        long notFinal = guard.room().bytesNotFinal();
         core.take(
                 noRoom || held
                         ? Intake.NOTHING
                         : notFinal < options.unforcedBytes()
                                         && !scarce
-                                        && finality.outbox().bytes() < options.outboxBytes()
+                                        && guard.room().outbox().bytes() < options.outboxBytes()
                                 ? Intake.ALL
                                 : notFinal < 4 * options.unforcedBytes()
                                         ? Intake.SERVICES
@@ -690,7 +694,7 @@ public final class Turns implements Endpoint {
     }
 
     private void take(Input input, Object message, Taking taking) {
-        if (finality.beginsCheckpoint()) {
+        if (guard.folding().beginsCheckpoint()) {
             try {
                 state.check();
             } catch (IllegalStateException e) {
@@ -740,7 +744,7 @@ public final class Turns implements Endpoint {
     }
 
     private void lookAtOffice() {
-        finality.officeSince().ifPresent(core::provenSince);
+        guard.officeSince().ifPresent(core::provenSince);
     }
 
     private void query(Input input, QueryHandler<Object> handler) {

@@ -21,7 +21,7 @@ import io.saucr.services.core.Link;
 import io.saucr.services.core.Moment;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
 import java.io.IOException;
@@ -61,19 +61,19 @@ class EarlyCallsTest {
 
     @BeforeEach
     void begin() throws IOException {
-        InMemory finality = new InMemory(new SecureRandom());
-        finality.confirm();
+        InMemory guard = new InMemory(new SecureRandom());
+        guard.confirm();
         client =
                 ClientTurns.open(
                         "ann",
                         "bank",
-                        finality,
+                        guard,
                         TurnOptions.standard(),
                         losses,
                         new Turns.Surroundings(
                                 () -> NOW, new Random(1), Runnable::run, between::add));
-        finality.begin(
-                new Finality.Listener() {
+        guard.begin(
+                new Guard.Listener() {
                     @Override
                     public void moved(Finals now) {
                         clientTurn = now.outside();

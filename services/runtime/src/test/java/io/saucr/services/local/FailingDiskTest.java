@@ -171,13 +171,13 @@ class FailingDiskTest {
         private final class Start {
 
             final CompletableFuture<String> halted = new CompletableFuture<>();
-            private final OwnDisk finality;
+            private final OwnDisk guard;
             private Turns turns;
             private TurnLoop loop;
             private Link link;
 
             Start() throws IOException {
-                finality =
+                guard =
                         OwnDisk.open(
                                 disk,
                                 FOLDER,
@@ -190,7 +190,7 @@ class FailingDiskTest {
                             Turns.open(
                                     "adder",
                                     state -> new Adder(state, tells),
-                                    finality,
+                                    guard,
                                     TurnOptions.standard()
                                             .with(tells ? SMALL : Limits.standard())
                                             .foldBytes(2_000),
@@ -201,8 +201,8 @@ class FailingDiskTest {
                                             Runnable::run));
                     loop = new TurnLoop("adder", turns, (reason, cause) -> halted.complete(reason));
                     loop.post(() -> turns.begin(new Border(this)));
-                    finality.confirm();
-                    finality.begin(loop);
+                    guard.confirm();
+                    guard.begin(loop);
                     loop.begin();
                     started = true;
                 } finally {
@@ -222,7 +222,7 @@ class FailingDiskTest {
             /** As each second in a process. */
             void tend() {
                 try {
-                    turns.room(finality.hasRoom());
+                    turns.room(guard.isThere());
                 } catch (IOException e) {
                     // Said in the log of a process.
                 }
@@ -237,7 +237,7 @@ class FailingDiskTest {
                         clientLoop.post(() -> client.linkDown(link));
                     }
                 }
-                finality.close();
+                guard.close();
             }
         }
 
@@ -303,8 +303,8 @@ class FailingDiskTest {
                     assertThat(consumed).isGreaterThanOrEqualTo(left.acked);
                     assertThat(sent).isGreaterThanOrEqualTo(left.sent);
                     if (left.said != null) {
-                        assertThat(next.finality.incarnations()).contains(left.said);
-                        assertThat(next.finality.confirmed())
+                        assertThat(next.guard.incarnations()).contains(left.said);
+                        assertThat(next.guard.confirmed())
                                 .isGreaterThanOrEqualTo(left.said.number());
                     }
                 }

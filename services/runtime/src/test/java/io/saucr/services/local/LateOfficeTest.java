@@ -17,12 +17,11 @@ import io.saucr.services.core.Link;
 import io.saucr.services.core.Moment;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.SimulatedDisk;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
 import java.io.ByteArrayInputStream;
@@ -37,7 +36,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** C6, C14, C16: a service that takes others' turns for long, writes bases of them, takes over. */
@@ -73,7 +71,7 @@ class LateOfficeTest {
     }
 
     /** Turns that somebody recorded, of which this start hears before it is in office. */
-    private static final class Shipped implements Finality {
+    private static final class Shipped implements Guard, Guard.Folding, Guard.Room {
 
         private final List<Delta> records = new ArrayList<>();
         private final Map<Long, Map<String, byte[]>> bases = new LinkedHashMap<>();
@@ -89,7 +87,6 @@ class LateOfficeTest {
         private final Optional<Map<String, byte[]>> base;
         private final List<Long> proofs = new ArrayList<>();
         private boolean proves;
-        private boolean inOffice;
         private long newest;
 
         /** What one start recorded, taken by the next one, from one of its bases on. */
@@ -99,37 +96,15 @@ class LateOfficeTest {
             this.base = base;
         }
 
-        private void throwUnlessInOffice() {
-            if (!inOffice) {
-                throw new IllegalStateException("nobody knows yet who takes over");
-            }
+        @Override
+        public Traits traits() {
+            return new Traits(BIRTH, proves, false, 0, false);
         }
 
         @Override
-        public Birth first() {
-            return BIRTH;
-        }
-
-        @Override
-        public List<Incarnation> incarnations() {
-            throwUnlessInOffice();
-            return starts;
-        }
-
-        @Override
-        public List<Birth> formers() {
-            throwUnlessInOffice();
-            return List.of();
-        }
-
-        @Override
-        public long recover(
-                Base.SectionReader sections,
-                Recovered.TurnReader turns,
-                Supplier<Base.Sections> soFar)
-                throws IOException {
+        public Start recover(Recovery into) throws IOException {
             if (base.isPresent()) {
-                Base.SectionReader all = outbox.beside(sections);
+                Base.SectionReader all = outbox.beside(into);
                 for (Map.Entry<String, byte[]> each : base.get().entrySet()) {
                     all.section(each.getKey(), new ByteArrayInputStream(each.getValue()));
                 }
@@ -138,16 +113,15 @@ class LateOfficeTest {
             for (Delta each : records) {
                 if (each.turn() > from) {
                     byte[] bytes = DeltaFormat.bytes(each, Changes.decode(each.state()));
-                    turns.turn(each.turn(), ByteBuffer.wrap(bytes));
-                    bases.put(each.turn(), written(soFar.get()));
+                    into.turn(each.turn(), ByteBuffer.wrap(bytes));
+                    bases.put(each.turn(), written(into.soFar()));
                 }
             }
-            inOffice = true;
             for (int number = 1; number <= 2; number++) {
                 starts.add(new Incarnation(BIRTH, number, 70 + number));
             }
             newest = records.isEmpty() ? 0 : records.get(records.size() - 1).turn();
-            return newest;
+            return new Start(starts, List.of(), Set.of(), newest);
         }
 
         private static Map<String, byte[]> written(Base.Sections sections) throws IOException {
@@ -163,23 +137,13 @@ class LateOfficeTest {
         }
 
         @Override
-        public void done(Delta delta, Changes changes) {
-            records.add(delta.with(changes.encode()));
-        }
-
-        @Override
-        public boolean provesReads() {
-            return proves;
+        public void done(Done turn) {
+            records.add(turn.delta().with(turn.changes().encode()));
         }
 
         @Override
         public void prove(long read) {
             proofs.add(read);
-        }
-
-        @Override
-        public long confirmed() {
-            return 0;
         }
 
         @Override
@@ -189,20 +153,20 @@ class LateOfficeTest {
         public void withdraw() {}
 
         @Override
-        public Optional<Incarnation> replaces() {
-            return Optional.empty();
-        }
-
-        @Override
-        public Set<Birth> markers() {
-            return Set.of();
-        }
-
-        @Override
         public void begin(Listener listener) {}
 
         @Override
-        public boolean hasRoom() {
+        public Folding folding() {
+            return this;
+        }
+
+        @Override
+        public Room room() {
+            return this;
+        }
+
+        @Override
+        public boolean isThere() {
             return true;
         }
 

@@ -16,7 +16,7 @@ import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -34,8 +34,8 @@ class OwnDiskTest {
     @TempDir Path temp;
 
     private final AtomicLong newestFinal = new AtomicLong();
-    private final Finality.Listener listener =
-            new Finality.Listener() {
+    private final Guard.Listener listener =
+            new Guard.Listener() {
                 @Override
                 public void moved(Finals now) {
                     newestFinal.set(now.outside());
@@ -54,13 +54,13 @@ class OwnDiskTest {
 
     private static List<String> recover(OwnDisk disk) throws IOException {
         List<String> found = new ArrayList<>();
-        long newest =
-                disk.recover(
+        Guard.Recovery into =
+                Guard.Recovery.of(
                         (name, content) ->
                                 found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
                         (turn, delta) -> found.add(text(turn, delta)),
                         OwnDiskTest::nothingSoFar);
-        found.add("newest " + newest);
+        found.add("newest " + disk.recover(into).newestTurn());
         return found;
     }
 
@@ -85,8 +85,8 @@ class OwnDiskTest {
         try (OwnDisk disk = open()) {
             assertThat(recover(disk)).containsExactly("newest 0");
             disk.begin(listener);
-            disk.done(turn(1, "a"), Changes.NONE);
-            disk.done(turn(2, "b"), Changes.NONE);
+            disk.done(new Guard.Done(turn(1, "a"), Changes.NONE));
+            disk.done(new Guard.Done(turn(2, "b"), Changes.NONE));
             await().untilAsserted(() -> assertThat(newestFinal).hasValue(2));
             assertThat(disk.bytesNotFinal()).isZero();
             assertThat(disk.bytesAboveBase()).isPositive();
@@ -94,7 +94,7 @@ class OwnDiskTest {
                     1,
                     OutboxFiles.Names.NONE,
                     writer -> writer.section("state").write("A".getBytes(UTF_8)));
-            disk.done(turn(3, "c"), Changes.NONE);
+            disk.done(new Guard.Done(turn(3, "c"), Changes.NONE));
         }
         assertThat(newestFinal).hasValue(3);
         try (OwnDisk again = open()) {

@@ -15,7 +15,7 @@ import io.saucr.services.client.PlainClient;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.ForwardingDisk;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.Term;
 import java.io.IOException;
@@ -128,11 +128,11 @@ class TermTest {
         return disk;
     }
 
-    private Term term(Place place, Finality finality) throws IOException {
+    private Term term(Place place, Guard guard) throws IOException {
         return Term.open(
                 place,
                 Counter::new,
-                finality,
+                guard,
                 new SecureRandom(),
                 (reason, cause) -> halted.add(reason));
     }

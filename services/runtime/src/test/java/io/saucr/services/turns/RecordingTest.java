@@ -46,7 +46,7 @@ class RecordingTest {
             new Recording(
                     "bank",
                     core,
-                    finality(),
+                    guard(),
                     () -> writer -> {},
                     1 << 20,
                     new Turns.Surroundings(
@@ -77,16 +77,17 @@ class RecordingTest {
                         }));
     }
 
-    private Finality finality() {
-        return (Finality)
+    private Guard guard() {
+        return (Guard)
                 Proxy.newProxyInstance(
-                        Finality.class.getClassLoader(),
-                        new Class<?>[] {Finality.class},
+                        Guard.class.getClassLoader(),
+                        new Class<?>[] {Guard.class, Guard.Folding.class, Guard.Room.class},
                         (proxy, called, arguments) ->
                                 switch (called.getName()) {
+                                    case "folding", "room" -> proxy;
                                     case "outbox" -> outbox;
                                     case "bytesAboveBase" -> 0L;
-                                    case "done", "folding" -> null;
+                                    case "done", "due" -> null;
                                     case "fold" -> throw new OutOfMemoryError("none left");
                                     default ->
                                             throw new UnsupportedOperationException(

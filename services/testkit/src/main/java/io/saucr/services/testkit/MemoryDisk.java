@@ -9,7 +9,7 @@ import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -52,8 +52,7 @@ final class MemoryDisk implements Storage {
     /** Those of births that were replaced, which wrote what is there. */
     private final Set<Incarnation> before = new HashSet<>();
 
-    private long confirmed;
-    private Start current;
+    private OfStart current;
 
     MemoryDisk(RandomGenerator random) {
         this.random = random;
@@ -63,11 +62,11 @@ final class MemoryDisk implements Storage {
 
     /** Begins the next incarnation (K14). What was written is on disk then, forced or not (K9). */
     @Override
-    public Finality start() {
+    public Guard start() {
         forced = newest();
         Incarnation start = new Incarnation(birth, ++numbers, random.nextLong());
         starts.add(start);
-        current = new Start(start);
+        current = new OfStart(start);
         return current;
     }
 
@@ -77,7 +76,6 @@ final class MemoryDisk implements Storage {
         before.addAll(starts);
         birth = new Birth(random.nextLong(), random.nextLong());
         starts.clear();
-        confirmed = 0;
     }
 
     /** What is forced, to go back to. */
@@ -157,13 +155,13 @@ final class MemoryDisk implements Storage {
     }
 
     /** One start's view; a start before has none any more. */
-    private final class Start implements Finality {
+    private final class OfStart implements Guard, Guard.Folding, Guard.Room {
 
         private final Incarnation mine;
         private final OutboxFiles outbox;
         private Listener listener;
 
-        Start(Incarnation mine) {
+        OfStart(Incarnation mine) {
             this.mine = mine;
             outbox =
                     new OutboxFiles(
@@ -184,18 +182,13 @@ final class MemoryDisk implements Storage {
         }
 
         @Override
-        public List<Incarnation> incarnations() {
-            return List.copyOf(starts);
-        }
-
-        @Override
-        public long confirmed() {
-            return confirmed;
+        public Traits traits() {
+            return Traits.of(formers.isEmpty() ? mine.birth() : formers.get(0));
         }
 
         @Override
         public void confirm() {
-            confirmed = mine.number();
+            // No head names it.
         }
 
         @Override
@@ -204,28 +197,9 @@ final class MemoryDisk implements Storage {
         }
 
         @Override
-        public List<Birth> formers() {
-            return List.copyOf(formers);
-        }
-
-        @Override
-        public Optional<Incarnation> replaces() {
-            return Optional.empty();
-        }
-
-        @Override
-        public Set<Birth> markers() {
-            return Set.of();
-        }
-
-        @Override
-        public long recover(
-                Base.SectionReader sections,
-                Recovered.TurnReader reader,
-                Supplier<Base.Sections> soFar)
-                throws IOException {
+        public Start recover(Recovery into) throws IOException {
             throwUnlessCurrent();
-            Base.SectionReader all = outbox.beside(sections);
+            Base.SectionReader all = outbox.beside(into);
             for (Map.Entry<String, ByteArrayOutputStream> section : base.entrySet()) {
                 all.section(
                         section.getKey(),
@@ -233,10 +207,10 @@ final class MemoryDisk implements Storage {
             }
             outbox.cut();
             for (int index = 0; index < turns.size(); index++) {
-                reader.turn(
+                into.turn(
                         baseTurn + 1 + index, ByteBuffer.wrap(turns.get(index)).asReadOnlyBuffer());
             }
-            return newest();
+            return new Start(starts, formers, Set.of(), newest());
         }
 
         @Override
@@ -245,17 +219,27 @@ final class MemoryDisk implements Storage {
         }
 
         @Override
-        public void done(Delta delta, Changes changes) {
+        public void done(Done turn) {
             throwUnlessCurrent();
-            if (delta.turn() != newest() + 1) {
+            if (turn.turn() != newest() + 1) {
                 throw new IllegalArgumentException(
-                        "turn " + (newest() + 1) + " comes next, not " + delta.turn());
+                        "turn " + (newest() + 1) + " comes next, not " + turn.turn());
             }
-            turns.add(DeltaFormat.bytes(delta, changes));
+            turns.add(DeltaFormat.bytes(turn.delta(), turn.changes()));
         }
 
         @Override
-        public boolean hasRoom() {
+        public Folding folding() {
+            return this;
+        }
+
+        @Override
+        public Room room() {
+            return this;
+        }
+
+        @Override
+        public boolean isThere() {
             return true;
         }
 

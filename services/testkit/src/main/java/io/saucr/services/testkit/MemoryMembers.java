@@ -7,10 +7,9 @@ import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.journal.Recovered;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -22,12 +21,10 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -82,7 +79,7 @@ final class MemoryMembers implements Storage {
 
     private int primary;
     private long cutMillis;
-    private Start current;
+    private OfStart current;
 
     MemoryMembers(
             Protection.Standby protection, RandomGenerator random, LongSupplier steadyMillis) {
@@ -94,11 +91,11 @@ final class MemoryMembers implements Storage {
     }
 
     @Override
-    public Finality start() {
+    public Guard start() {
         if (!starts.isEmpty()) {
             primary = successor();
         }
-        current = new Start(new Incarnation(birth, starts.size() + 1, random.nextLong()));
+        current = new OfStart(new Incarnation(birth, starts.size() + 1, random.nextLong()));
         return current;
     }
 
@@ -238,7 +235,7 @@ final class MemoryMembers implements Storage {
     }
 
     /** One epoch's view; an epoch before has none any more. */
-    private final class Start implements Finality {
+    private final class OfStart implements Guard, Guard.Folding, Guard.Room {
 
         private final Incarnation mine;
         private final OutboxFiles outbox;
@@ -248,7 +245,7 @@ final class MemoryMembers implements Storage {
         private long proven;
         private Listener listener;
 
-        Start(Incarnation mine) {
+        OfStart(Incarnation mine) {
             this.mine = mine;
             outbox =
                     new OutboxFiles(
@@ -265,22 +262,16 @@ final class MemoryMembers implements Storage {
         }
 
         @Override
-        public Birth first() {
-            return birth;
+        public Traits traits() {
+            return new Traits(birth, true, true, protection.leaseMillis(), true);
         }
 
-        @Override
-        public List<Incarnation> incarnations() {
+        private List<Incarnation> incarnations() {
             List<Incarnation> all = new ArrayList<>(starts);
             if (!all.contains(mine)) {
                 all.add(mine);
             }
             return all;
-        }
-
-        @Override
-        public long confirmed() {
-            return 0;
         }
 
         /** An empty segment tells this start to all that come later (K14). */
@@ -295,36 +286,17 @@ final class MemoryMembers implements Storage {
         }
 
         @Override
-        public List<Birth> formers() {
-            return List.of();
-        }
-
-        @Override
-        public Optional<Incarnation> replaces() {
-            return Optional.empty();
-        }
-
-        @Override
-        public Set<Birth> markers() {
-            return Set.of();
-        }
-
-        @Override
-        public long recover(
-                Base.SectionReader sections,
-                Recovered.TurnReader turns,
-                Supplier<Base.Sections> soFar)
-                throws IOException {
+        public Start recover(Recovery into) throws IOException {
             throwUnlessCurrent();
-            Base.SectionReader all = outbox.beside(sections);
+            Base.SectionReader all = outbox.beside(into);
             for (Map.Entry<String, byte[]> section : snapshot.entrySet()) {
                 all.section(section.getKey(), new ByteArrayInputStream(section.getValue()));
             }
             outbox.cut();
             for (Segment segment : chain) {
-                turns.turn(segment.lastTurn, ByteBuffer.wrap(segment.bytes).asReadOnlyBuffer());
+                into.turn(segment.lastTurn, ByteBuffer.wrap(segment.bytes).asReadOnlyBuffer());
             }
-            return lastTurn(cut());
+            return new Start(incarnations(), List.of(), Set.of(), lastTurn(cut()));
         }
 
         @Override
@@ -334,19 +306,19 @@ final class MemoryMembers implements Storage {
         }
 
         @Override
-        public void done(Delta delta, Changes changes) {
+        public void done(Done turn) {
             throwUnlessCurrent();
-            if (delta.turn() != newest() + 1) {
+            if (turn.turn() != newest() + 1) {
                 throw new IllegalArgumentException(
-                        "turn " + (newest() + 1) + " comes next, not " + delta.turn());
+                        "turn " + (newest() + 1) + " comes next, not " + turn.turn());
             }
             if (beginsCheckpoint()) {
                 batches.add(new Batch());
                 closed = false;
             }
             Batch last = batches.getLast();
-            last.deltas.add(delta);
-            long unused = last.changes.add(changes);
+            last.deltas.add(turn.delta());
+            long unused = last.changes.add(turn.changes());
         }
 
         @Override
@@ -355,28 +327,8 @@ final class MemoryMembers implements Storage {
         }
 
         @Override
-        public boolean notesWritesInState() {
-            return true;
-        }
-
-        @Override
-        public boolean provesReads() {
-            return true;
-        }
-
-        @Override
         public void prove(long read) {
             asked = read;
-        }
-
-        @Override
-        public boolean keepsEpochs() {
-            return true;
-        }
-
-        @Override
-        public long leaseMillis() {
-            return protection.leaseMillis();
         }
 
         /** It looks as often as it has to: nobody takes over from a primary that is up. */
@@ -388,7 +340,17 @@ final class MemoryMembers implements Storage {
         }
 
         @Override
-        public boolean hasRoom() {
+        public Folding folding() {
+            return this;
+        }
+
+        @Override
+        public Room room() {
+            return this;
+        }
+
+        @Override
+        public boolean isThere() {
             return true;
         }
 
@@ -422,7 +384,7 @@ final class MemoryMembers implements Storage {
         }
 
         @Override
-        public void folding(long turn) {
+        public void due(long turn) {
             // A snapshot is of a whole segment, which therefore ends here.
             closed = true;
         }

@@ -5,7 +5,7 @@ import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Link;
 import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ abstract class Node implements WireEnd {
     }
 
     /** Recovers from what survived. */
-    abstract Endpoint open(Finality finality) throws IOException;
+    abstract Endpoint open(Guard guard) throws IOException;
 
     /** A call to the world is to be made. */
     abstract void call(long output, String id, Body call);
@@ -67,12 +67,12 @@ abstract class Node implements WireEnd {
         if (isUp()) {
             throw new IllegalStateException(name + " is up");
         }
-        Finality finality = storage.start();
+        Guard guard = storage.start();
         halted = null;
         try {
-            Endpoint opened = open(finality);
-            finality.begin(
-                    new Finality.Listener() {
+            Endpoint opened = open(guard);
+            guard.begin(
+                    new Guard.Listener() {
                         @Override
                         public void moved(Finals now) {
                             opened.moved(now);
@@ -84,7 +84,7 @@ abstract class Node implements WireEnd {
                             throw new AssertionError(cause);
                         }
                     });
-            finality.confirm();
+            guard.confirm();
             endpoint = opened;
             opened.begin(new WorldBorder());
             wake();

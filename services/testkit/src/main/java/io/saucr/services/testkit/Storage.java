@@ -1,6 +1,6 @@
 package io.saucr.services.testkit;
 
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 interface Storage {
 
     /** Begins the next start, on what survived. */
-    Finality start();
+    Guard start();
 
     /** The process that runs turns dies. */
     void crash();

@@ -6,7 +6,7 @@ import io.saucr.services.client.ClientTurns;
 import io.saucr.services.client.Losses;
 import io.saucr.services.core.Body;
 import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.util.Optional;
@@ -27,10 +27,10 @@ final class TestClient extends Node implements Client {
     }
 
     @Override
-    Endpoint open(Finality finality) throws IOException {
+    Endpoint open(Guard guard) throws IOException {
         turns =
                 ClientTurns.open(
-                        name(), service, finality, world().options(), losses, surroundings());
+                        name(), service, guard, world().options(), losses, surroundings());
         return turns;
     }
 

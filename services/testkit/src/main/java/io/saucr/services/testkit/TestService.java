@@ -8,7 +8,7 @@ import io.saucr.services.core.Change;
 import io.saucr.services.once.Operation;
 import io.saucr.services.turns.DoorRequest;
 import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -49,10 +49,10 @@ public final class TestService extends Node {
     }
 
     @Override
-    Endpoint open(Finality finality) throws IOException {
+    Endpoint open(Guard guard) throws IOException {
         turns =
                 Turns.open(
-                        name(), constructor, finality, world().options(), world().surroundings());
+                        name(), constructor, guard, world().options(), world().surroundings());
         return turns;
     }
 

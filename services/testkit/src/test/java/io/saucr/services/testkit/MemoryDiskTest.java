@@ -12,7 +12,7 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
-import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -28,8 +28,10 @@ import org.junit.jupiter.api.Test;
 class MemoryDiskTest {
 
     private final List<Long> reported = new ArrayList<>();
-    private final Finality.Listener listener =
-            new Finality.Listener() {
+    private int incarnations;
+
+    private final Guard.Listener listener =
+            new Guard.Listener() {
                 @Override
                 public void moved(Finals now) {
                     reported.add(now.outside());
@@ -46,13 +48,15 @@ class MemoryDiskTest {
         return new MemoryDisk(random);
     }
 
-    private Finality start(MemoryDisk disk, List<String> found) throws IOException {
-        Finality start = disk.start();
-        start.recover(
-                (name, content) ->
-                        found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
-                (turn, delta) -> found.add(text(turn, delta)),
-                MemoryDiskTest::nothingSoFar);
+    private Guard start(MemoryDisk disk, List<String> found) throws IOException {
+        Guard start = disk.start();
+        Guard.Recovery into =
+                Guard.Recovery.of(
+                        (name, content) ->
+                                found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
+                        (turn, delta) -> found.add(text(turn, delta)),
+                        MemoryDiskTest::nothingSoFar);
+        incarnations = start.recover(into).incarnations().size();
         start.begin(listener);
         return start;
     }
@@ -82,11 +86,11 @@ class MemoryDiskTest {
         Set<String> outcomes = new TreeSet<>();
         for (long seed = 0; seed < 50; seed++) {
             MemoryDisk disk = disk(seed);
-            Finality first = start(disk, new ArrayList<>());
-            first.done(turn(1, "a"), Changes.NONE);
+            Guard first = start(disk, new ArrayList<>());
+            first.done(new Guard.Done(turn(1, "a"), Changes.NONE));
             disk.force();
-            first.done(turn(2, "b"), Changes.NONE);
-            first.done(turn(3, "c"), Changes.NONE);
+            first.done(new Guard.Done(turn(2, "b"), Changes.NONE));
+            first.done(new Guard.Done(turn(3, "c"), Changes.NONE));
             disk.crash();
             List<String> found = new ArrayList<>();
             start(disk, found);
@@ -99,10 +103,10 @@ class MemoryDiskTest {
     @Test
     void whatAStartFoundStays() throws Exception {
         MemoryDisk disk = disk(1);
-        start(disk, new ArrayList<>()).done(turn(1, "a"), Changes.NONE);
-        Finality second = start(disk, new ArrayList<>());
+        start(disk, new ArrayList<>()).done(new Guard.Done(turn(1, "a"), Changes.NONE));
+        Guard second = start(disk, new ArrayList<>());
         assertThat(disk.hasUnforced()).isFalse();
-        assertThat(second.incarnation().number()).isEqualTo(2);
+        assertThat(incarnations).isEqualTo(2);
         for (int crash = 0; crash < 20; crash++) {
             disk.crash();
             List<String> found = new ArrayList<>();
@@ -114,19 +118,19 @@ class MemoryDiskTest {
     @Test
     void aBaseTakesThePlaceOfItsTurns() throws Exception {
         MemoryDisk disk = disk(1);
-        Finality first = start(disk, new ArrayList<>());
-        first.done(turn(1, "a"), Changes.NONE);
-        first.done(turn(2, "b"), Changes.NONE);
+        Guard first = start(disk, new ArrayList<>());
+        first.done(new Guard.Done(turn(1, "a"), Changes.NONE));
+        first.done(new Guard.Done(turn(2, "b"), Changes.NONE));
         disk.force();
-        first.fold(
+        first.folding().fold(
                 1,
                 OutboxFiles.Names.NONE,
                 writer -> writer.section("state").write("A".getBytes(UTF_8)));
-        assertThat(first.bytesAboveBase()).isEqualTo(length(turn(2, "b")));
-        assertThat(first.bytesNotFinal()).isZero();
-        first.done(turn(3, "cc"), Changes.NONE);
-        assertThat(first.bytesNotFinal()).isEqualTo(length(turn(3, "cc")));
-        assertThatThrownBy(() -> first.fold(3, OutboxFiles.Names.NONE, writer -> {}))
+        assertThat(first.folding().bytesAboveBase()).isEqualTo(length(turn(2, "b")));
+        assertThat(first.room().bytesNotFinal()).isZero();
+        first.done(new Guard.Done(turn(3, "cc"), Changes.NONE));
+        assertThat(first.room().bytesNotFinal()).isEqualTo(length(turn(3, "cc")));
+        assertThatThrownBy(() -> first.folding().fold(3, OutboxFiles.Names.NONE, writer -> {}))
                 .hasMessageContaining("to 2, not 3");
         disk.force();
         disk.crash();
@@ -138,12 +142,12 @@ class MemoryDiskTest {
     @Test
     void whoCrashedWritesNoMore() throws Exception {
         MemoryDisk disk = disk(1);
-        Finality first = start(disk, new ArrayList<>());
+        Guard first = start(disk, new ArrayList<>());
         disk.crash();
-        assertThatThrownBy(() -> first.done(turn(1, "a"), Changes.NONE))
+        assertThatThrownBy(() -> first.done(new Guard.Done(turn(1, "a"), Changes.NONE)))
                 .isInstanceOf(IllegalStateException.class);
         start(disk, new ArrayList<>());
-        assertThatThrownBy(() -> first.done(turn(1, "a"), Changes.NONE))
+        assertThatThrownBy(() -> first.done(new Guard.Done(turn(1, "a"), Changes.NONE)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("incarnation 1 crashed");
     }

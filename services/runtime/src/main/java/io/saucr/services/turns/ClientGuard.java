@@ -3,11 +3,11 @@ package io.saucr.services.turns;
 import java.io.IOException;
 
 /**
- * What a client with a birth needs beside {@link Finality}: to which service its numbers belong. A
+ * What a client with a birth needs beside {@link Guard}: to which service its numbers belong. A
  * pair of births numbers its messages (K11), so that what waits for one service must never go to
  * another one of that name.
  */
-public interface ClientFinality extends Finality {
+public interface ClientGuard extends Guard {
 
     /** To which service the client belongs; empty text where it has met none. */
     String bound();
