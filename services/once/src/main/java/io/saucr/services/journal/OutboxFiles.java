@@ -145,6 +145,29 @@ public final class OutboxFiles {
         };
     }
 
+    /**
+     * Begins with what these names say, in place of {@link #beside} and {@link #cut}: an earlier
+     * life of this process wrote that, and is over. It is put on disk, as from now on it counts as
+     * recovered.
+     */
+    public void recover(Names names) throws IOException {
+        if (isNone()) {
+            return;
+        }
+        load(names.all);
+        for (OutboxStream stream : streams.values()) {
+            for (Segment segment : stream.segments) {
+                try (Disk.File file = disk.open(segment.path)) {
+                    file.force();
+                }
+            }
+        }
+        if (!streams.isEmpty()) {
+            disk.forceFolder(folder);
+        }
+        cut();
+    }
+
     private void load(List<Named> named) throws IOException {
         Map<Long, NavigableMap<Long, Path>> there = OutboxFile.there(disk, folder);
         for (Named each : named) {

@@ -14,8 +14,8 @@ import io.saucr.services.core.Link;
 import io.saucr.services.core.Mark;
 import io.saucr.services.core.Moment;
 import io.saucr.services.core.ServiceCore;
-import io.saucr.services.journal.Base;
 import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateSnapshot;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Recording;
@@ -149,13 +149,12 @@ public final class ClientTurns implements Endpoint {
                         name,
                         core,
                         guard,
-                        () -> ClientTurns::noState,
+                        () -> StateSnapshot.NONE,
                         options.foldBytes(),
                         surroundings);
         files = !guard.room().outbox().isNone();
         outboxBytes = options.limits().outboxBytes();
-        Guard.Start start =
-                guard.recover(Guard.Recovery.of(this::load, this::apply, recording::soFar));
+        Guard.Start start = guard.recover(Guard.Recovery.of(this::load, this::apply));
         core.under(start.formers(), start.incarnations());
         recording.recovered();
     }
@@ -176,8 +175,6 @@ public final class ClientTurns implements Endpoint {
             throws IOException {
         return new ClientTurns(name, service, guard, options, losses, surroundings);
     }
-
-    private static void noState(Base.Writer writer) {}
 
     private void load(String section, InputStream content) throws IOException {
         if (!Recording.isSection(section)) {

@@ -112,15 +112,7 @@ public final class ProtectionMove {
         try (HeadOrder order = new HeadOrder(place.office(Optional.empty()), place.onceClient())) {
             Seen seen = claimed(from, order);
             FoldedState state = new FoldedState(place.name(), from.outbox());
-            Guard.Start found =
-                    from.recover(
-                            Guard.Recovery.of(
-                                    state::section,
-                                    state::turn,
-                                    () -> {
-                                        throw new IllegalStateException(
-                                                "nobody follows this start");
-                                    }));
+            Guard.Start found = from.recover(Guard.Recovery.of(state::section, state::turn));
             long turn = found.newestTurn();
             throwUnlessMovable(state, birth, !found.formers().isEmpty());
             Incarnation start = from.incarnation();

@@ -13,6 +13,7 @@ import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.Memory;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -321,7 +322,8 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         }
         boolean due = folder.bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES;
         if (due && writingBase.compareAndSet(false, true)) {
-            Base.Sections sections = into.soFar();
+            Memory soFar = into.soFar();
+            Base.Sections sections = outbox.inside(soFar.files(), soFar.sections());
             SegmentId at = applied;
             List<Incarnation> starts = List.copyOf(epochs);
             folding.execute(() -> writeBase(at, starts, sections));
@@ -480,12 +482,12 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
     }
 
     @Override
-    public void due(long turn) {
+    public void due(Memory of) {
         // A base is of a whole segment, which therefore ends here.
         batches.end();
         synchronized (this) {
-            foldTurn = turn;
-            foldAt = lastCutTurn == turn ? lastCut : SegmentId.NONE;
+            foldTurn = of.turn();
+            foldAt = lastCutTurn == foldTurn ? lastCut : SegmentId.NONE;
         }
     }
 

@@ -11,8 +11,15 @@ public final class StateSnapshot {
 
     private final List<Part> parts;
 
+    /** Of who remembers nothing. */
+    public static final StateSnapshot NONE = new StateSnapshot(List.of());
+
     StateSnapshot(List<Part> parts) {
         this.parts = List.copyOf(parts);
+    }
+
+    List<Part> parts() {
+        return parts;
     }
 
     /** How many entries there are in all collections. */

@@ -239,6 +239,20 @@ public final class StateStore implements State {
         }
     }
 
+    /**
+     * Takes all collections as they were, in place of {@link #load}: of a store with the same seed
+     * and the same declarations. It ends declaring.
+     */
+    public void restore(StateSnapshot from) {
+        recover();
+        for (StateSnapshot.Part part : from.parts()) {
+            String name = part.table().name();
+            if (!dropped.contains(name)) {
+                table(name, part.table().kind()).restore(part.table(), part.version());
+            }
+        }
+    }
+
     private void recover() {
         if (phase != Phase.DECLARING && phase != Phase.RECOVERING) {
             throw new IllegalStateException("the state of " + service + " is recovered already");

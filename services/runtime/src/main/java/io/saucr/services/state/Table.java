@@ -84,6 +84,12 @@ final class Table {
         return now;
     }
 
+    /** Is as another table was, which the same service declared. */
+    void restore(Table other, Version version) {
+        now = version;
+        storedAs.putAll(other.storedAs);
+    }
+
     /** The collection in words, for messages. */
     String described() {
         return switch (kind) {

@@ -9,6 +9,7 @@ import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateSnapshot;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -150,17 +151,21 @@ public interface Guard extends AutoCloseable {
     interface Recovery extends Base.SectionReader, Recovered.TurnReader {
 
         /**
-         * All that was taken so far as the sections of a base, with what waits in files of the
-         * outbox, which any thread may write; asked between two turns on the thread that gives
-         * them, and again only once what it gave before is written or not needed.
+         * Takes all at once, from a life of this process that ended; in place of sections, before
+         * turns.
+         *
+         * @throws IOException where messages in files are not there
          */
-        Base.Sections soFar();
+        void memory(Memory of) throws IOException;
 
-        /** Has each of them done by a method. */
-        static Recovery of(
-                Base.SectionReader base,
-                Recovered.TurnReader turns,
-                Supplier<Base.Sections> soFar) {
+        /**
+         * All that was taken so far; asked between two turns on the thread that gives them, and
+         * again only once what it gave before is written or not needed.
+         */
+        Memory soFar();
+
+        /** Of who only reads what is on disk. */
+        static Recovery of(Base.SectionReader base, Recovered.TurnReader turns) {
             return new Recovery() {
                 @Override
                 public void section(String name, InputStream content) throws IOException {
@@ -173,8 +178,13 @@ public interface Guard extends AutoCloseable {
                 }
 
                 @Override
-                public Base.Sections soFar() {
-                    return soFar.get();
+                public void memory(Memory of) {
+                    throw new IllegalStateException("nothing lived before this");
+                }
+
+                @Override
+                public Memory soFar() {
+                    throw new IllegalStateException("nobody follows this start");
                 }
             };
         }
@@ -185,8 +195,9 @@ public interface Guard extends AutoCloseable {
      *
      * @param delta what it did in the core; its turn is the one after the newest
      * @param changes what it changed in the state; both are one record (K3)
+     * @param state as it is behind this turn; asked before {@link Guard#done} returns
      */
-    record Done(Delta delta, Changes changes) {
+    record Done(Delta delta, Changes changes, Supplier<StateSnapshot> state) {
 
         public long turn() {
             return delta.turn();
@@ -227,8 +238,10 @@ public interface Guard extends AutoCloseable {
         /**
          * A base of this turn, the newest, is to be made once it is final; for who makes bases of
          * more than one turn at a time. Turn thread.
+         *
+         * @param of all that the base will hold
          */
-        default void due(long turn) {}
+        default void due(Memory of) {}
 
         /**
          * Replaces the base and lets the records go that it covers (K10). One at a time, any

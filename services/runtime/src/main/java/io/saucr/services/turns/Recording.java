@@ -10,6 +10,7 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateSnapshot;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,19 +44,19 @@ public final class Recording {
     private final String name;
     private final ServiceCore core;
     private final Guard guard;
-    private final Supplier<Base.Sections> state;
+    private final Supplier<StateSnapshot> state;
     private final long leastFoldBytes;
     private final Executor folding;
     private final Consumer<Runnable> between;
     private final OutboxFiles outbox;
     private Endpoint.Border border;
-    private Fold fold;
+    private Memory fold;
+
+    /** Whether {@link #fold} is being written; before that its turn is to be final. */
     private boolean writing;
+
     private long folded;
     private long foldAtBytes;
-
-    /** A base that waits for its turn to be final, or is being written. */
-    private record Fold(long turn, Delta core, OutboxFiles.Names files, Base.Sections state) {}
 
     /**
      * Records.
@@ -67,7 +68,7 @@ public final class Recording {
             String name,
             ServiceCore core,
             Guard guard,
-            Supplier<Base.Sections> state,
+            Supplier<StateSnapshot> state,
             long leastFoldBytes,
             Turns.Surroundings surroundings) {
         this.name = name;
@@ -113,13 +114,25 @@ public final class Recording {
         return delta;
     }
 
-    /** All that was recovered so far, as a base's sections; between two turns. */
-    public Base.Sections soFar() {
+    /** What an earlier life of this process did, in place of what is on disk. */
+    void recover(Memory from) throws IOException {
+        outbox.recover(from.files());
+        folded = from.core().get(0).turn();
+        for (Delta delta : from.core()) {
+            // A service without turns has a base, too.
+            if (delta.turn() > 0) {
+                core.recover(delta);
+                store();
+            }
+        }
+    }
+
+    /** All that was recovered so far; between two turns. */
+    public Memory soFar() {
         for (Action.Release each : core.released()) {
             release(each);
         }
-        Fold now = now();
-        return outbox.inside(now.files(), writer -> writeSections(now, writer, new long[1]));
+        return now();
     }
 
     /**
@@ -200,7 +213,7 @@ public final class Recording {
 
     /** A turn was executed, and changed this in the state. */
     public void append(Delta delta, Changes changes) {
-        guard.done(new Guard.Done(delta, changes));
+        guard.done(new Guard.Done(delta, changes, state));
         try {
             store();
         } catch (IOException e) {
@@ -262,15 +275,15 @@ public final class Recording {
     /** Writes a base of the newest turn once that is final; nothing where one is under way. */
     void fold() {
         if (fold == null && core.newestTurn() > folded) {
-            guard.folding().due(core.newestTurn());
             fold = now();
+            guard.folding().due(fold);
         }
         writeIfFinal();
     }
 
-    private Fold now() {
+    private Memory now() {
         Delta all = core.snapshot();
-        return new Fold(core.newestTurn(), all, outbox.names(streams(all)), state.get());
+        return new Memory(state.get(), List.of(all), outbox.names(streams(all)));
     }
 
     /** Of which streams a base names the files. */
@@ -289,17 +302,16 @@ public final class Recording {
     private void writeIfFinal() {
         if (fold != null && !writing && fold.turn() <= core.finals().outside()) {
             writing = true;
-            Fold now = fold;
+            Memory now = fold;
             beside(() -> write(now));
         }
     }
 
-    private void write(Fold now) {
+    private void write(Memory now) {
         long[] written = new long[1];
         boolean done = false;
         try {
-            guard.folding()
-                    .fold(now.turn(), now.files(), writer -> writeSections(now, writer, written));
+            guard.folding().fold(now.turn(), now.files(), counted(now.sections(), written));
             done = true;
         } catch (DeadJournalException e) {
             throw e;
@@ -324,11 +336,8 @@ public final class Recording {
                 });
     }
 
-    private static void writeSections(Fold now, Base.Writer writer, long[] written)
-            throws IOException {
-        Base.Writer counting = section -> counted(writer.section(section), written);
-        write(now.core(), counting);
-        now.state().writeTo(counting);
+    private static Base.Sections counted(Base.Sections sections, long[] written) {
+        return writer -> sections.writeTo(section -> counted(writer.section(section), written));
     }
 
     /** Writes the section that {@link #load} reads. */

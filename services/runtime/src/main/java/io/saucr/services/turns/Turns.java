@@ -169,14 +169,9 @@ public final class Turns implements Endpoint {
                         : Optional.empty();
         recording =
                 new Recording(
-                        name,
-                        core,
-                        guard,
-                        () -> state.snapshot()::writeTo,
-                        options.foldBytes(),
-                        surroundings);
+                        name, core, guard, state::snapshot, options.foldBytes(), surroundings);
         requests = new DoorRequests(core, keys, clock, recording::perform);
-        start = guard.recover(Guard.Recovery.of(this::load, this::apply, recording::soFar));
+        start = guard.recover(new Survived());
         core.under(start.formers(), start.incarnations());
         recording.recovered();
     }
@@ -227,9 +222,30 @@ public final class Turns implements Endpoint {
         }
     }
 
-    private void apply(long turn, ByteBuffer bytes) throws IOException {
-        Delta delta = recording.apply(turn, bytes);
-        state.apply(Changes.decode(delta.state()));
+    /** Goes into state and core. */
+    private final class Survived implements Guard.Recovery {
+
+        @Override
+        public void section(String section, InputStream content) throws IOException {
+            load(section, content);
+        }
+
+        @Override
+        public void turn(long turn, ByteBuffer bytes) throws IOException {
+            Delta delta = recording.apply(turn, bytes);
+            state.apply(Changes.decode(delta.state()));
+        }
+
+        @Override
+        public void memory(Memory of) throws IOException {
+            recording.recover(of);
+            state.restore(of.state());
+        }
+
+        @Override
+        public Memory soFar() {
+            return recording.soFar();
+        }
     }
 
     /** The newest turn that survived; 0 where none did. Any thread. */

@@ -22,6 +22,7 @@ import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.Memory;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
 import java.io.ByteArrayInputStream;
@@ -114,7 +115,7 @@ class LateOfficeTest {
                 if (each.turn() > from) {
                     byte[] bytes = DeltaFormat.bytes(each, Changes.decode(each.state()));
                     into.turn(each.turn(), ByteBuffer.wrap(bytes));
-                    bases.put(each.turn(), written(into.soFar()));
+                    bases.put(each.turn(), written(inside(into.soFar())));
                 }
             }
             for (int number = 1; number <= 2; number++) {
@@ -122,6 +123,10 @@ class LateOfficeTest {
             }
             newest = records.isEmpty() ? 0 : records.get(records.size() - 1).turn();
             return new Start(starts, List.of(), Set.of(), newest);
+        }
+
+        private Base.Sections inside(Memory all) {
+            return outbox.inside(all.files(), all.sections());
         }
 
         private static Map<String, byte[]> written(Base.Sections sections) throws IOException {

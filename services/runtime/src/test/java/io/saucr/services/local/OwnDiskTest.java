@@ -9,12 +9,12 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
-import io.saucr.services.journal.Base;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateSnapshot;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
@@ -58,14 +58,9 @@ class OwnDiskTest {
                 Guard.Recovery.of(
                         (name, content) ->
                                 found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
-                        (turn, delta) -> found.add(text(turn, delta)),
-                        OwnDiskTest::nothingSoFar);
+                        (turn, delta) -> found.add(text(turn, delta)));
         found.add("newest " + disk.recover(into).newestTurn());
         return found;
-    }
-
-    private static Base.Sections nothingSoFar() {
-        throw new AssertionError("what was written is read at once, without a base meanwhile");
     }
 
     private static Delta turn(long number, String text) {
@@ -85,8 +80,8 @@ class OwnDiskTest {
         try (OwnDisk disk = open()) {
             assertThat(recover(disk)).containsExactly("newest 0");
             disk.begin(listener);
-            disk.done(new Guard.Done(turn(1, "a"), Changes.NONE));
-            disk.done(new Guard.Done(turn(2, "b"), Changes.NONE));
+            disk.done(new Guard.Done(turn(1, "a"), Changes.NONE, () -> StateSnapshot.NONE));
+            disk.done(new Guard.Done(turn(2, "b"), Changes.NONE, () -> StateSnapshot.NONE));
             await().untilAsserted(() -> assertThat(newestFinal).hasValue(2));
             assertThat(disk.bytesNotFinal()).isZero();
             assertThat(disk.bytesAboveBase()).isPositive();
@@ -94,7 +89,7 @@ class OwnDiskTest {
                     1,
                     OutboxFiles.Names.NONE,
                     writer -> writer.section("state").write("A".getBytes(UTF_8)));
-            disk.done(new Guard.Done(turn(3, "c"), Changes.NONE));
+            disk.done(new Guard.Done(turn(3, "c"), Changes.NONE, () -> StateSnapshot.NONE));
         }
         assertThat(newestFinal).hasValue(3);
         try (OwnDisk again = open()) {

@@ -15,6 +15,7 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.SimulatedDisk;
 import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateSnapshot;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -47,7 +48,7 @@ class RecordingTest {
                     "bank",
                     core,
                     guard(),
-                    () -> writer -> {},
+                    () -> StateSnapshot.NONE,
                     1 << 20,
                     new Turns.Surroundings(
                             () -> NOW, new Random(1), RecordingTest::asExecutors, events::add));

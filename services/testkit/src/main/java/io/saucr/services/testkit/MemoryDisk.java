@@ -1,13 +1,10 @@
 package io.saucr.services.testkit;
 
 import io.saucr.services.core.Birth;
-import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.journal.Recovered;
-import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
@@ -21,10 +18,8 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -103,6 +98,39 @@ final class MemoryDisk implements Storage {
             Map<String, ByteArrayOutputStream> base,
             long baseTurn,
             Map<Path, byte[]> files) {}
+
+    /**
+     * Drops the turns above this one, of which none is final; what stays is. The same start goes
+     * on, in another life.
+     */
+    Guard undo(long turn) {
+        if (turn < forced) {
+            throw new IllegalArgumentException("turn " + forced + " is final, above " + turn);
+        }
+        turns.subList((int) (turn - baseTurn), turns.size()).clear();
+        forced = turn;
+        current.outbox.close();
+        current = new OfStart(current.mine);
+        return current;
+    }
+
+    /** The newest turn that is forced. */
+    long forced() {
+        return forced;
+    }
+
+    /** Another disk with what is forced, as if this start's process had just begun on it. */
+    Guard copy() {
+        MemoryDisk copy = new MemoryDisk(random);
+        copy.birth = birth;
+        copy.formers.addAll(formers);
+        copy.starts.addAll(starts);
+        copy.before.addAll(before);
+        copy.numbers = numbers;
+        copy.restore(backup());
+        copy.current = copy.new OfStart(current.mine);
+        return copy.current;
+    }
 
     /** The power goes: of what was not forced a beginning of random length stays. */
     @Override

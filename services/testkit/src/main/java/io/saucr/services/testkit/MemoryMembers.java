@@ -10,6 +10,7 @@ import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.Memory;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -384,7 +385,7 @@ final class MemoryMembers implements Storage {
         }
 
         @Override
-        public void due(long turn) {
+        public void due(Memory of) {
             // A snapshot is of a whole segment, which therefore ends here.
             closed = true;
         }

@@ -67,7 +67,10 @@ abstract class Node implements WireEnd {
         if (isUp()) {
             throw new IllegalStateException(name + " is up");
         }
-        Guard guard = storage.start();
+        live(world.guarded(name, storage.start()));
+    }
+
+    private void live(Guard guard) {
         halted = null;
         try {
             Endpoint opened = open(guard);
@@ -106,10 +109,24 @@ abstract class Node implements WireEnd {
         if (!isUp()) {
             throw new IllegalStateException(name + " is not up");
         }
-        endpoint = null;
-        reached.clear();
+        over();
         storage.crash();
         world.cutAll(this);
+    }
+
+    /** What its process had in memory is gone. */
+    void over() {
+        endpoint = null;
+        reached.clear();
+    }
+
+    /**
+     * Another life begins in the same process; those who are linked see a crash that took no time.
+     */
+    final void liveAgain(Guard guard) {
+        over();
+        world.cutAll(this);
+        live(guard);
     }
 
     /**

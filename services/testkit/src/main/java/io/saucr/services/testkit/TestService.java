@@ -50,15 +50,13 @@ public final class TestService extends Node {
 
     @Override
     Endpoint open(Guard guard) throws IOException {
-        turns =
-                Turns.open(
-                        name(), constructor, guard, world().options(), world().surroundings());
+        turns = Turns.open(name(), constructor, guard, world().options(), world().surroundings());
         return turns;
     }
 
     @Override
-    public void crash() {
-        super.crash();
+    void over() {
+        super.over();
         calls.clear();
     }
 

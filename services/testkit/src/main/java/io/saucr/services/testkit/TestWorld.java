@@ -5,6 +5,7 @@ import io.saucr.services.Protection;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Moment;
+import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
@@ -45,6 +47,7 @@ public final class TestWorld {
     private long steps;
     private long links;
     private final List<Later> later = new ArrayList<>();
+    private BiFunction<String, Guard, Guard> guards = (name, disk) -> disk;
     private CrashPoints.Plan plan = CrashPoints.Plan.NONE;
 
     private record Later(BooleanSupplier when, Runnable what) {
@@ -72,6 +75,15 @@ public final class TestWorld {
     public TestWorld(long seed, TurnOptions options) {
         this.random = new Random(seed);
         this.options = options.checkingValues();
+    }
+
+    /** What stands between services and clients, by name, and their disks, for tests of the kit. */
+    void guards(BiFunction<String, Guard, Guard> by) {
+        guards = by;
+    }
+
+    Guard guarded(String name, Guard disk) {
+        return guards.apply(name, disk);
     }
 
     void plan(CrashPoints.Plan crash) {

@@ -8,9 +8,9 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
-import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateSnapshot;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
@@ -54,15 +54,10 @@ class MemoryDiskTest {
                 Guard.Recovery.of(
                         (name, content) ->
                                 found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
-                        (turn, delta) -> found.add(text(turn, delta)),
-                        MemoryDiskTest::nothingSoFar);
+                        (turn, delta) -> found.add(text(turn, delta)));
         incarnations = start.recover(into).incarnations().size();
         start.begin(listener);
         return start;
-    }
-
-    private static Base.Sections nothingSoFar() {
-        throw new AssertionError("what was written is read at once, without a base meanwhile");
     }
 
     private static Delta turn(long number, String text) {
@@ -87,10 +82,10 @@ class MemoryDiskTest {
         for (long seed = 0; seed < 50; seed++) {
             MemoryDisk disk = disk(seed);
             Guard first = start(disk, new ArrayList<>());
-            first.done(new Guard.Done(turn(1, "a"), Changes.NONE));
+            first.done(new Guard.Done(turn(1, "a"), Changes.NONE, () -> StateSnapshot.NONE));
             disk.force();
-            first.done(new Guard.Done(turn(2, "b"), Changes.NONE));
-            first.done(new Guard.Done(turn(3, "c"), Changes.NONE));
+            first.done(new Guard.Done(turn(2, "b"), Changes.NONE, () -> StateSnapshot.NONE));
+            first.done(new Guard.Done(turn(3, "c"), Changes.NONE, () -> StateSnapshot.NONE));
             disk.crash();
             List<String> found = new ArrayList<>();
             start(disk, found);
@@ -103,8 +98,9 @@ class MemoryDiskTest {
     @Test
     void whatAStartFoundStays() throws Exception {
         MemoryDisk disk = disk(1);
-        start(disk, new ArrayList<>()).done(new Guard.Done(turn(1, "a"), Changes.NONE));
-        Guard second = start(disk, new ArrayList<>());
+        start(disk, new ArrayList<>())
+                .done(new Guard.Done(turn(1, "a"), Changes.NONE, () -> StateSnapshot.NONE));
+        Guard unused = start(disk, new ArrayList<>());
         assertThat(disk.hasUnforced()).isFalse();
         assertThat(incarnations).isEqualTo(2);
         for (int crash = 0; crash < 20; crash++) {
@@ -119,16 +115,17 @@ class MemoryDiskTest {
     void aBaseTakesThePlaceOfItsTurns() throws Exception {
         MemoryDisk disk = disk(1);
         Guard first = start(disk, new ArrayList<>());
-        first.done(new Guard.Done(turn(1, "a"), Changes.NONE));
-        first.done(new Guard.Done(turn(2, "b"), Changes.NONE));
+        first.done(new Guard.Done(turn(1, "a"), Changes.NONE, () -> StateSnapshot.NONE));
+        first.done(new Guard.Done(turn(2, "b"), Changes.NONE, () -> StateSnapshot.NONE));
         disk.force();
-        first.folding().fold(
-                1,
-                OutboxFiles.Names.NONE,
-                writer -> writer.section("state").write("A".getBytes(UTF_8)));
+        first.folding()
+                .fold(
+                        1,
+                        OutboxFiles.Names.NONE,
+                        writer -> writer.section("state").write("A".getBytes(UTF_8)));
         assertThat(first.folding().bytesAboveBase()).isEqualTo(length(turn(2, "b")));
         assertThat(first.room().bytesNotFinal()).isZero();
-        first.done(new Guard.Done(turn(3, "cc"), Changes.NONE));
+        first.done(new Guard.Done(turn(3, "cc"), Changes.NONE, () -> StateSnapshot.NONE));
         assertThat(first.room().bytesNotFinal()).isEqualTo(length(turn(3, "cc")));
         assertThatThrownBy(() -> first.folding().fold(3, OutboxFiles.Names.NONE, writer -> {}))
                 .hasMessageContaining("to 2, not 3");
@@ -144,10 +141,22 @@ class MemoryDiskTest {
         MemoryDisk disk = disk(1);
         Guard first = start(disk, new ArrayList<>());
         disk.crash();
-        assertThatThrownBy(() -> first.done(new Guard.Done(turn(1, "a"), Changes.NONE)))
+        assertThatThrownBy(
+                        () ->
+                                first.done(
+                                        new Guard.Done(
+                                                turn(1, "a"),
+                                                Changes.NONE,
+                                                () -> StateSnapshot.NONE)))
                 .isInstanceOf(IllegalStateException.class);
         start(disk, new ArrayList<>());
-        assertThatThrownBy(() -> first.done(new Guard.Done(turn(1, "a"), Changes.NONE)))
+        assertThatThrownBy(
+                        () ->
+                                first.done(
+                                        new Guard.Done(
+                                                turn(1, "a"),
+                                                Changes.NONE,
+                                                () -> StateSnapshot.NONE)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("incarnation 1 crashed");
     }
