@@ -9,20 +9,12 @@ import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.State;
 import io.saucr.services.core.Birth;
-import io.saucr.services.core.Body;
 import io.saucr.services.core.CoreReport;
 import io.saucr.services.core.Finals;
-import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
-import io.saucr.services.core.Link;
 import io.saucr.services.core.ServiceCore;
-import io.saucr.services.ensemble.Names;
-import io.saucr.services.net.Peers;
-import io.saucr.services.net.Transport;
-import io.saucr.services.once.Operation;
 import io.saucr.services.once.TurnGuard;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -69,9 +61,6 @@ public final class Term {
     /** A turn may take long, but who looks on wants to know. */
     private static final long WAITED_SECONDS = 10;
 
-    /** So long a client that speaks HTTP waits for its answer. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-
     private final Place place;
     private final Guard guard;
     private final SecureRandom random;
@@ -90,8 +79,7 @@ public final class Term {
     /** Set by {@link #listen}. */
     private volatile Address address;
 
-    private volatile Peers peers;
-    private volatile Http.Served door;
+    private volatile Front front;
     private volatile Measures measures = Measures.NONE;
 
     /** Of the thread that tends. */
@@ -169,47 +157,13 @@ public final class Term {
      */
     public synchronized Address listen() throws IOException {
         expect(!ended && address == null, "listens once, before its end");
-        String name = place.name();
-        calling = threads(CALLING_THREADS, "calls of " + name);
+        calling = threads(CALLING_THREADS, "calls of " + place.name());
         opened.push(calling::shutdownNow);
-        OutputCalls calls =
-                turns.outputCalls(
-                        calling, (output, answer) -> post(() -> turns.result(output, answer)));
-        OwnWrites writes =
-                new OwnWrites(
-                        place, turns, (output, answer) -> post(() -> turns.result(output, answer)));
-        opened.push(writes);
-        Optional<Names> names =
-                place.ensemble()
-                        .map(it -> new Names(it, place.sessionTimeout(), place.credentials()));
-        names.ifPresent(opened::push);
-        Links links = new Links(place, turns, names);
-        // What arrives before the service has begun waits behind this.
-        post(() -> turns.begin(new ProcessBorder(links, calls, writes, loop)));
-        peers =
-                Peers.open(
-                        Transport.shared(),
-                        name,
-                        place.net(),
-                        links,
-                        this::post,
-                        new Random(random.nextLong()));
-        opened.push(peers);
-        links.over(peers);
-        Address at = peers.listen(place.listen());
-        if (place.door().isPresent()) {
-            door =
-                    Http.found()
-                            .endpoint(
-                                    name,
-                                    place.door().get(),
-                                    place.options().largestMessageBytes(),
-                                    PATIENCE,
-                                    new ByHttp());
-            opened.push(door);
-        }
-        address = at;
-        return at;
+        Front made = new Front(place, turns, loop, calling);
+        opened.push(made);
+        address = made.listen(new Random(random.nextLong()));
+        front = made;
+        return address;
     }
 
     /**
@@ -317,7 +271,7 @@ public final class Term {
 
     /** Where it answers by HTTP, where it does. */
     public Optional<Address> http() {
-        return Optional.ofNullable(door).map(Http.Served::address);
+        return Optional.ofNullable(front).flatMap(Front::http);
     }
 
     /** The newest turn that survived; 0 where none did. */
@@ -462,7 +416,7 @@ public final class Term {
     }
 
     private Map<String, String> unreachable(ServiceCore core) {
-        Map<String, String> reasons = new TreeMap<>(peers.unreachable());
+        Map<String, String> reasons = new TreeMap<>(front.unreachable());
         reasons.putAll(core.report().refusedBy());
         return reasons;
     }
@@ -550,84 +504,6 @@ public final class Term {
             } catch (Exception e) {
                 LOG.warn("{}: not everything of it could be closed", place.name(), e);
             }
-        }
-    }
-
-    /** What comes by HTTP goes to the thread of turns. */
-    private final class ByHttp implements Http.Requests {
-
-        @Override
-        public Optional<Class<?>> type(String type) {
-            return turns.asked(type);
-        }
-
-        @Override
-        public boolean allows(String type) {
-            return place.options().allows(type, "", true);
-        }
-
-        @Override
-        public Body encode(Object message) {
-            return turns.encoded(message);
-        }
-
-        @Override
-        public void request(DoorRequest request) {
-            post(() -> turns.request(request));
-        }
-
-        @Override
-        public void giveUp(long id) {
-            post(() -> turns.giveUp(id));
-        }
-    }
-
-    /** What leaves the service leaves this process. */
-    private record ProcessBorder(Links links, OutputCalls calls, OwnWrites writes, TurnLoop loop)
-            implements Endpoint.Border {
-
-        @Override
-        public void send(Link link, Frame frame) {
-            links.send(link, frame);
-        }
-
-        @Override
-        public void flush() {
-            links.flush();
-        }
-
-        @Override
-        public void close(Link link, String reason) {
-            links.close(link, reason);
-        }
-
-        @Override
-        public void reach(String service) {
-            links.reach(service);
-        }
-
-        @Override
-        public void leave(String service, String reason) {
-            links.leave(service, reason);
-        }
-
-        @Override
-        public void call(long output, String id, Body call) {
-            Optional<Operation> write = Turns.ensembleWrite(call);
-            if (write.isEmpty()) {
-                calls.call(output, id, call);
-                return;
-            }
-            try {
-                writes.write(output, id, write.get());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-
-        @Override
-        public void halt(String reason) {
-            loop.end(reason, null);
         }
     }
 }
