@@ -1,19 +1,14 @@
 package io.saucr.services.bench;
 
 import io.saucr.services.core.Birth;
-import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.journal.Recovered;
-import io.saucr.services.state.Changes;
 import io.saucr.services.turns.Guard;
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 
 /**
  * The bare service, with which others are compared: a turn is final at once, nothing is encoded or
