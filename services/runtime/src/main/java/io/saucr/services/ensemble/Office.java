@@ -10,92 +10,66 @@ import io.saucr.services.core.head.Head;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.WatchedEvent;
-import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
-import org.apache.zookeeper.data.Stat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The place of one start of a service in the ensemble (K14): it takes the head, holds it, keeps the
- * service's address while the session lives, and says when another took the head. Below the
- * service's path:
- *
- * <pre>
- * head   persistent, one line: who holds the service; changed by conditional writes alone
- * at     ephemeral, host:port of who holds it; written together with a check of the head, so only its holder does
- * </pre>
+ * The head of one start of a service (K14): takes it, holds it, keeps the service's address while
+ * the session lives, and says when another took the head.
  *
  * <p>Without the ensemble a service that has its head goes on: a connection that is lost, or a
  * session that expires, is opened again for as long as it takes, and the head is then looked at
- * anew. Only a head that is read and names another start, or is gone, ends the office, once.
+ * anew. Only a head that is read and names another start, or is gone, ends it, once.
  *
- * <p>One thread of its own does all requests. {@link #take} waits for it and may be called once;
- * {@link #close} by any thread. The two callbacks are called by that thread and must not block.
+ * <p>One thread of its own does all requests, one after the other. {@link #take} waits for it and
+ * may be called once; {@link #close} by any thread. The callback is called by that thread and must
+ * not block.
  */
 public final class Office implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Office.class);
 
     /**
-     * Between two tries while the ensemble does not answer, or another one's address is in the way.
+     * Between two attempts while the ensemble does not answer, or another one's address is in the
+     * way.
      */
-    private static final Duration RETRY = Duration.ofMillis(200);
+    private static final long RETRY_MILLIS = 200;
 
     /** So long an address that may still be answered is tried. */
     private static final int CONNECT_MILLIS = 2_000;
 
+    private static final HeadText<Head> TEXT = new HeadText<>(Head::encode, Head::decode);
+
     private final Place place;
     private final Claim claim;
     private final Consumer<String> lost;
-    private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final CountDownLatch decided = new CountDownLatch(1);
-    private final Thread thread;
+    private final ScheduledThreadPoolExecutor thread;
+    private final HeadNode<Head> node;
 
     private volatile boolean closed;
     private volatile String refusal;
-    private volatile int headVersion;
-
-    /** Events of an older session are none of the newest. */
-    private volatile Session watcher;
-
-    /** Of the thread. */
-    private ZooKeeper session;
-
-    private boolean taken;
+    private volatile boolean taken;
 
     /** Whether the head may name this start, whatever became of it. */
     private volatile boolean written;
 
-    /** When the session was opened, or answered last. */
-    private long opened;
-
-    /**
-     * What the thread waits for: the session's state or the head changed, or it is to look once
-     * more.
-     */
-    private enum Event {
-        LOOK,
-        EXPIRED,
-        CLOSE,
-    }
+    // Of the thread: a request is under way, and what it finds may be of before a change.
+    private boolean looking;
+    private boolean lookAgain;
 
     /**
      * Where a service stands in which ensemble.
@@ -141,7 +115,7 @@ public final class Office implements AutoCloseable {
     }
 
     /**
-     * An office not yet taken; nothing is sent before {@link #take}.
+     * A head not yet taken; nothing is sent before {@link #take}.
      *
      * @param place where
      * @param self this start, forced in its folder already (K14)
@@ -161,8 +135,10 @@ public final class Office implements AutoCloseable {
         this.place = place;
         this.claim = new Claim(place.path(), self, known, confirmed, replaces);
         this.lost = lost;
-        this.thread = new Thread(this::run, "office " + place.path());
-        this.thread.setDaemon(true);
+        this.thread = new Requests();
+        this.node =
+                new HeadNode<>(
+                        place, TEXT, thread, new Answers(), place.address(), HeadNode.MOST_VERSION);
     }
 
     /**
@@ -172,11 +148,10 @@ public final class Office implements AutoCloseable {
      *
      * @throws RefusedException where the head is another's, gone or unreadable, or the ensemble
      *     refuses the request
-     * @throws InterruptedException where the thread is interrupted; the office is then closed
+     * @throws InterruptedException where the thread is interrupted; this is then closed
      */
     public void take() throws RefusedException, InterruptedException {
-        events.add(Event.LOOK);
-        thread.start();
+        node.run(this::look);
         long waited = 0;
         try {
             while (!decided.await(10, TimeUnit.SECONDS)) {
@@ -201,101 +176,61 @@ public final class Office implements AutoCloseable {
         return written;
     }
 
-    /** The version of the head's data as this start wrote it, or looked at it last. */
-    public int headVersion() {
-        return headVersion;
-    }
-
     /** Ends the session, so that the address goes at once; the head stays. */
     @Override
     public void close() {
-        closed = true;
-        events.add(Event.CLOSE);
-        thread.interrupt();
-    }
-
-    private void run() {
-        try {
-            while (!closed) {
-                Event event = events.take();
-                if (event == Event.EXPIRED) {
-                    end();
-                }
-                if (!closed && event != Event.CLOSE) {
-                    look();
-                }
-            }
-        } catch (InterruptedException e) {
-            LOG.debug("{}: closed", place.path());
-        } catch (RuntimeException e) {
-            // Without this thread nobody would notice a successor.
-            LOG.error("{}: a defect", place.path(), e);
-            refuse("the holder of the head of " + place.path() + " failed: " + e);
-        } finally {
-            end();
-            if (refusal == null && !taken) {
-                refusal =
-                        "the holder of the head of "
-                                + place.path()
-                                + " was closed before it had the head";
-            }
-            decided.countDown();
+        if (!closed) {
+            end("the holder of the head of " + place.path() + " was closed before it had the head");
         }
     }
 
-    private void look() throws InterruptedException {
-        try {
-            if (session == null) {
-                session = open();
-                opened = System.nanoTime();
-            }
-            Optional<Seen> seen = read();
-            opened = System.nanoTime();
-            Decision decision = taken ? claim.changed(seen) : claim.seen(seen);
-            if (decision instanceof Decision.Create create) {
-                createHead(create.head());
-                events.add(Event.LOOK);
-            } else if (decision instanceof Decision.Take take) {
-                takeUnlessAnotherRuns(take);
-            } else if (decision instanceof Decision.Taken holding) {
-                headVersion = holding.version();
-                taken = true;
-                decided.countDown();
-                publish();
-            } else if (decision instanceof Decision.Refuse refuse) {
-                refuse(refuse.reason());
-            }
-        } catch (KeeperException.ConnectionLossException
-                | KeeperException.OperationTimeoutException
-                | KeeperException.SessionMovedException e) {
-            LOG.debug("{}: {}, once more", place.path(), e.code());
-            if (System.nanoTime() - opened > place.sessionTimeout().toNanos()) {
-                // Servers that were restored from before refuse a session that has seen more than
-                // they have, for ever.
-                end();
-            }
-            again();
-        } catch (KeeperException.SessionExpiredException e) {
-            end();
-            again();
-        } catch (KeeperException e) {
-            if (!taken) {
-                refuse(place.connect() + " refused: " + e.getMessage());
-                return;
-            }
-            // Whoever holds the head goes on without the ensemble.
-            LOG.warn("{}: {} says {}; asking again", place.path(), place.connect(), e.getMessage());
-            end();
-            again();
-        } catch (Head.UnreadableHeadException e) {
-            refuse(
-                    "the head of "
-                            + place.path()
-                            + " can't be read: "
-                            + e.getMessage()
-                            + ". Nothing was changed");
-        } catch (IOException e) {
-            refuse("no client for " + place.connect() + ": " + e.getMessage());
+    /** Ends all requests. */
+    private void end(String reason) {
+        closed = true;
+        if (!taken && refusal == null) {
+            refusal = reason;
+        }
+        decided.countDown();
+        node.run(node::close);
+        thread.shutdown();
+    }
+
+    /** Looks at the head, once what is under way is answered. */
+    private void look() {
+        if (looking) {
+            lookAgain = true;
+        } else if (!closed) {
+            looking = true;
+            node.read();
+        }
+    }
+
+    /** What was under way is answered. */
+    private void answered() {
+        looking = false;
+        if (lookAgain) {
+            lookAgain = false;
+            look();
+        }
+    }
+
+    private void lookLater() {
+        looking = false;
+        node.again(this::look, RETRY_MILLIS);
+    }
+
+    private void decide(Decision decision) {
+        if (decision instanceof Decision.Create create) {
+            written = true;
+            node.create(create.head());
+        } else if (decision instanceof Decision.Take take) {
+            node.address(at -> takeUnlessAnotherRuns(take, at));
+        } else if (decision instanceof Decision.Taken holding) {
+            taken = true;
+            decided.countDown();
+            node.publish(holding.version());
+        } else if (decision instanceof Decision.Refuse refuse) {
+            refuse(refuse.reason());
         }
     }
 
@@ -305,9 +240,7 @@ public final class Office implements AutoCloseable {
      * else answers: a service that always listens at the same port was killed, and the session of
      * its last start is not over yet.
      */
-    private void takeUnlessAnotherRuns(Decision.Take take)
-            throws KeeperException, InterruptedException {
-        Optional<String> at = otherAddress();
+    private void takeUnlessAnotherRuns(Decision.Take take, Optional<String> at) {
         if (at.isPresent() && !at.equals(place.address()) && isAnswered(at.get())) {
             refuse(
                     place.path()
@@ -317,19 +250,8 @@ public final class Office implements AutoCloseable {
                             + " ran must not go on");
             return;
         }
-        setHead(take.head(), take.version());
-        events.add(Event.LOOK);
-    }
-
-    private Optional<String> otherAddress() throws KeeperException, InterruptedException {
-        try {
-            return Optional.of(
-                    new String(
-                            session.getData(place.path() + "/at", false, null),
-                            StandardCharsets.UTF_8));
-        } catch (KeeperException.NoNodeException e) {
-            return Optional.empty();
-        }
+        written = true;
+        node.write(take.head(), take.version(), false);
     }
 
     private boolean isAnswered(String at) {
@@ -343,142 +265,91 @@ public final class Office implements AutoCloseable {
         }
     }
 
-    private ZooKeeper open() throws IOException {
-        watcher = new Session();
-        return Sessions.open(place.connect(), place.sessionTimeout(), place.credentials(), watcher);
-    }
-
-    private Optional<Seen> read()
-            throws KeeperException, InterruptedException, Head.UnreadableHeadException {
-        String head = place.path() + "/head";
-        // An old answer would not fork the service, as writes are conditional; it could refuse
-        // without need. A sync may be
-        // answered by a leader that was deposed without knowing it yet; a multi is agreed on, its
-        // refusal, too.
-        try {
-            List<OpResult> unused = session.multi(List.of(Op.check("/", -1)));
-        } catch (KeeperException.NoAuthException e) {
-            LOG.debug("{}: nobody may read the root", place.path());
-        }
-        if (session.exists(head, true) == null) {
-            return Optional.empty();
-        }
-        Stat stat = new Stat();
-        try {
-            byte[] content = session.getData(head, false, stat);
-            return Optional.of(
-                    new Seen(
-                            Head.decode(content == null ? new byte[0] : content),
-                            stat.getVersion()));
-        } catch (KeeperException.NoNodeException e) {
-            return Optional.empty();
-        }
-    }
-
-    private void createHead(Head head) throws KeeperException, InterruptedException {
-        written = true;
-        try {
-            createParents();
-            session.create(
-                    place.path() + "/head", head.encode(), place.acls(), CreateMode.PERSISTENT);
-        } catch (KeeperException.NodeExistsException e) {
-            LOG.debug("{}: the head exists meanwhile", place.path());
-        }
-    }
-
-    private void createParents() throws KeeperException, InterruptedException {
-        for (int slash = place.path().indexOf('/', 1);
-                ;
-                slash = place.path().indexOf('/', slash + 1)) {
-            String parent = slash < 0 ? place.path() : place.path().substring(0, slash);
-            if (session.exists(parent, false) == null) {
-                try {
-                    session.create(parent, new byte[0], place.acls(), CreateMode.PERSISTENT);
-                } catch (KeeperException.NodeExistsException e) {
-                    LOG.debug("{} exists meanwhile", parent);
-                }
-            }
-            if (slash < 0) {
-                return;
-            }
-        }
-    }
-
-    private void setHead(Head head, int version) throws KeeperException, InterruptedException {
-        written = true;
-        try {
-            session.setData(place.path() + "/head", head.encode(), version);
-        } catch (KeeperException.BadVersionException | KeeperException.NoNodeException e) {
-            LOG.debug("{}: the head changed meanwhile", place.path());
-        }
-    }
-
-    /**
-     * Tells where the service answers, unless this session did already; who does not hold the head
-     * can't.
-     */
-    private void publish() throws KeeperException, InterruptedException {
-        if (place.address().isEmpty()) {
+    private void refuse(String reason) {
+        if (closed) {
             return;
         }
-        String at = place.path() + "/at";
-        byte[] content = place.address().get().getBytes(StandardCharsets.UTF_8);
-        Stat stat = session.exists(at, false);
-        try {
-            if (stat == null) {
-                session.multi(
-                        List.of(
-                                Op.check(place.path() + "/head", headVersion),
-                                Op.create(at, content, place.acls(), CreateMode.EPHEMERAL)));
-            } else if (stat.getEphemeralOwner() != session.getSessionId()) {
-                // It is of an earlier session or start, as none but the head's holder writes it.
-                session.multi(
-                        List.of(
-                                Op.check(place.path() + "/head", headVersion),
-                                Op.delete(at, stat.getVersion()),
-                                Op.create(at, content, place.acls(), CreateMode.EPHEMERAL)));
-            }
-        } catch (KeeperException.BadVersionException
-                | KeeperException.NoNodeException
-                | KeeperException.NodeExistsException e) {
-            again();
-        }
-    }
-
-    private void again() throws InterruptedException {
-        Thread.sleep(RETRY.toMillis());
-        events.add(Event.LOOK);
-    }
-
-    private void refuse(String reason) {
-        closed = true;
-        if (taken) {
+        boolean held = taken;
+        end(reason);
+        if (held) {
             LOG.error("{}", reason);
             lost.accept(reason);
-        } else {
-            refusal = reason;
-            decided.countDown();
         }
     }
 
-    private void end() {
-        if (session != null) {
-            Sessions.close(session);
-            session = null;
-        }
-    }
+    /** Hears the ensemble. */
+    private final class Answers implements HeadNode.Listener<Head> {
 
-    /** Watches session and head; called by ZooKeeper's event thread. */
-    private final class Session implements Watcher {
         @Override
-        public void process(WatchedEvent event) {
-            if (watcher != this) {
+        public void read(Optional<Head> head, int version) {
+            Optional<Seen> seen = head.map(it -> new Seen(it, version));
+            decide(taken ? claim.changed(seen) : claim.seen(seen));
+        }
+
+        @Override
+        public void wrote(int version) {
+            // What was written counts once it is read.
+            lookAgain |= !taken;
+            answered();
+        }
+
+        @Override
+        public void unknown(String why) {
+            LOG.debug("{}: {}, once more", place.path(), why);
+            lookLater();
+        }
+
+        @Override
+        public void refused(String reason) {
+            if (!taken) {
+                refuse(reason);
                 return;
             }
-            if (event.getState() == Event.KeeperState.Expired) {
-                events.add(Office.Event.EXPIRED);
-            } else {
-                events.add(Office.Event.LOOK);
+            // Whoever holds the head goes on without the ensemble.
+            LOG.warn("{}: {}; asking again", place.path(), reason);
+            node.end();
+            lookLater();
+        }
+
+        @Override
+        public void unreadable(String reason) {
+            refuse(reason);
+        }
+
+        @Override
+        public void changed() {
+            look();
+        }
+    }
+
+    /** The thread; it ends the service if it fails, as nobody would notice a successor. */
+    private final class Requests extends ScheduledThreadPoolExecutor {
+
+        Requests() {
+            super(
+                    1,
+                    task -> {
+                        Thread made = new Thread(task, "office " + place.path());
+                        made.setDaemon(true);
+                        return made;
+                    });
+        }
+
+        @Override
+        protected void afterExecute(Runnable task, Throwable thrown) {
+            if (task instanceof Future<?> done && done.isDone()) {
+                try {
+                    done.get();
+                } catch (ExecutionException e) {
+                    LOG.error("{}: a defect", place.path(), e.getCause());
+                    refuse(
+                            "the holder of the head of "
+                                    + place.path()
+                                    + " failed: "
+                                    + e.getCause());
+                } catch (InterruptedException | CancellationException e) {
+                    LOG.debug("{}: closed", place.path());
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.Standby;
 import io.saucr.services.core.standby.StandbyHead;
-import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLink;
 import io.saucr.services.members.MemberLinks;
@@ -79,7 +79,7 @@ final class Following {
     private final String service;
     private final String name;
     private final Standby core;
-    private final HeadNode node;
+    private final StandbyNode node;
     private final Store store;
     private final MemberFolder folder;
     private final MemberLinks links;
@@ -107,7 +107,7 @@ final class Following {
             String service,
             String name,
             Standby core,
-            HeadNode node,
+            StandbyNode node,
             Store store,
             MemberFolder folder,
             MemberLinks links,

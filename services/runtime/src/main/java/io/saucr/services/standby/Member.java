@@ -10,7 +10,7 @@ import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.Standby;
 import io.saucr.services.core.standby.StandbyHead;
-import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.members.MemberFrame;
@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * that it begins to follow it begins a life, whose state is filled until it is in office or over.
  */
 final class Member
-        implements HeadNode.Listener,
+        implements StandbyNode.Listener,
                 MemberListener,
                 Replicated.Member,
                 Following.Member,
@@ -105,7 +105,7 @@ final class Member
     private final Parts parts;
     private final Lives lives;
     private final Store store;
-    private HeadNode node;
+    private StandbyNode node;
     private MemberLinks links;
     private String at;
     private Following following;
@@ -131,7 +131,7 @@ final class Member
      *
      * @param where where other members reach this one
      */
-    void begin(HeadNode with, MemberLinks over, String where) {
+    void begin(StandbyNode with, MemberLinks over, String where) {
         node = with;
         links = over;
         at = where;

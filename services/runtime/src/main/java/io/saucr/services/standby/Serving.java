@@ -8,7 +8,7 @@ import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
-import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLink;
 import io.saucr.services.turns.DeltaFormat;
@@ -88,7 +88,7 @@ final class Serving {
     /** Asynchronously, between two cuts; 0 where each turn is cut as soon as it can be. */
     private final long everyMillis;
 
-    private final HeadNode node;
+    private final StandbyNode node;
     private final Store store;
     private final MemberFolder folder;
     private final Batches batches;
@@ -140,7 +140,7 @@ final class Serving {
             long everyMillis,
             StandbyHead head,
             int version,
-            HeadNode node,
+            StandbyNode node,
             Store store,
             MemberFolder folder,
             Batches batches,

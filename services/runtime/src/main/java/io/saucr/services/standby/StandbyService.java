@@ -17,8 +17,8 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.Standby;
-import io.saucr.services.ensemble.HeadNode;
 import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.members.MemberFrame;
@@ -108,7 +108,7 @@ public final class StandbyService implements RunningService {
     private volatile Measures measures = Measures.NONE;
     private MemberFolder folder;
     private Member member;
-    private HeadNode node;
+    private StandbyNode node;
     private Thread terms;
     private Http.Served page;
 
@@ -241,7 +241,7 @@ public final class StandbyService implements RunningService {
         opened.push(links);
         Address at =
                 links.listen(protection.members().orElse(new Address(place.listen().host(), 0)));
-        node = new HeadNode(office, folder.member(), at.toString(), thread, member);
+        node = new StandbyNode(office, folder.member(), at.toString(), thread, member);
         opened.push(node);
         if (place.page().isPresent()) {
             page = Http.found().page(this, place.page().get());

@@ -37,7 +37,7 @@ class HeadNodeTest {
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
 
     /** What one member was told, in words. */
-    private static final class Told implements HeadNode.Listener {
+    private static final class Told implements StandbyNode.Listener {
 
         final BlockingQueue<String> all = new LinkedBlockingQueue<>();
 
@@ -91,8 +91,8 @@ class HeadNodeTest {
         server.close();
     }
 
-    private HeadNode node(String member, Told told) {
-        return new HeadNode(
+    private StandbyNode node(String member, Told told) {
+        return new StandbyNode(
                 new Office.Place(
                         server.connect(),
                         "/apps/numbers",
@@ -124,8 +124,8 @@ class HeadNodeTest {
     void aHeadGoesOnUnderANewNameLongBeforeItsVersionWraps() throws Exception {
         Told toldA = new Told();
         Told toldB = new Told();
-        try (HeadNode a = node(A, toldA);
-                HeadNode b = node(B, toldB)) {
+        try (StandbyNode a = node(A, toldA);
+                StandbyNode b = node(B, toldB)) {
             thread.execute(() -> a.create(head(A, 1)));
             assertThat(toldA.next()).isEqualTo("wrote 0");
             thread.execute(b::read);
@@ -159,7 +159,7 @@ class HeadNodeTest {
     void aHeadThatNobodyCanReadIsLeftAlone() throws Exception {
         Told told = new Told();
         ZooKeeper hand = new ZooKeeper(server.connect(), 4_000, event -> {});
-        try (HeadNode a = node(A, told)) {
+        try (StandbyNode a = node(A, told)) {
             for (String path : List.of("/apps", "/apps/numbers")) {
                 hand.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
             }
@@ -182,8 +182,8 @@ class HeadNodeTest {
     void challengesAreToldToWhoWatches() throws Exception {
         Told toldA = new Told();
         Told toldB = new Told();
-        try (HeadNode a = node(A, toldA);
-                HeadNode b = node(B, toldB)) {
+        try (StandbyNode a = node(A, toldA);
+                StandbyNode b = node(B, toldB)) {
             thread.execute(() -> a.create(head(A, 1)));
             assertThat(toldA.next()).isEqualTo("wrote 0");
             thread.execute(a::watch);
@@ -199,8 +199,8 @@ class HeadNodeTest {
     void aChallengeThatIsOlderThanTheWatchIsToldOnce() throws Exception {
         Told toldA = new Told();
         Told toldB = new Told();
-        try (HeadNode a = node(A, toldA);
-                HeadNode b = node(B, toldB)) {
+        try (StandbyNode a = node(A, toldA);
+                StandbyNode b = node(B, toldB)) {
             thread.execute(() -> a.create(head(A, 1)));
             assertThat(toldA.next()).isEqualTo("wrote 0");
             thread.execute(() -> b.challenge("member b asks"));

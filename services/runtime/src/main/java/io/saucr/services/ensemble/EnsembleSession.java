@@ -1,0 +1,298 @@
+package io.saucr.services.ensemble;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A session with the ensemble that is opened again for as long as it takes, and what the outcome of
+ * a request means. All methods but {@link #close} run on the executor given, one at a time.
+ */
+abstract class EnsembleSession implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EnsembleSession.class);
+
+    /** Between two attempts while the ensemble does not answer. */
+    private static final long RETRY_MILLIS = 50;
+
+    private static final Set<Code> UNKNOWN =
+            Set.of(
+                    Code.CONNECTIONLOSS,
+                    Code.OPERATIONTIMEOUT,
+                    Code.REQUESTTIMEOUT,
+                    Code.SESSIONMOVED,
+                    Code.SESSIONEXPIRED);
+
+    protected final Office.Place place;
+    private final ScheduledExecutorService executor;
+    private ZooKeeper session;
+    private Session watcher;
+    private volatile boolean connected;
+    private long answered = System.nanoTime();
+    private volatile boolean closed;
+
+    /**
+     * Nothing is sent before the first request.
+     *
+     * @param executor of one thread
+     */
+    EnsembleSession(Office.Place place, ScheduledExecutorService executor) {
+        this.place = place;
+        this.executor = executor;
+    }
+
+    /** A connection began, perhaps after another. */
+    protected abstract void connected(ZooKeeper to);
+
+    /** The session expired; the next request opens another one. */
+    protected abstract void expired();
+
+    /** A znode changed that was watched. */
+    protected abstract void changed(WatchedEvent event);
+
+    /** The ensemble does not allow what was requested. */
+    protected abstract void refused(String reason);
+
+    /** What was done with a session ends with it. */
+    protected void ended() {}
+
+    /** Whether there is a connection now, for people. */
+    public final boolean isConnected() {
+        return connected;
+    }
+
+    protected final boolean isClosed() {
+        return closed;
+    }
+
+    protected final boolean isCurrent(ZooKeeper asked) {
+        return asked == session && !closed;
+    }
+
+    protected final boolean hasSession() {
+        return session != null;
+    }
+
+    protected final Watcher watcher() {
+        return watcher;
+    }
+
+    protected final void answered() {
+        answered = System.nanoTime();
+    }
+
+    /** Hears what came of a request, and what came with it. */
+    interface Answer<T> {
+        void came(Code code, T with);
+    }
+
+    /** The same of what a znode holds. */
+    interface Content {
+        void came(Code code, byte[] data, Stat stat);
+    }
+
+    private <T> void answer(Answer<T> answer, int code, T with) {
+        run(() -> answer.came(Code.get(code), with));
+    }
+
+    final void multi(ZooKeeper asked, List<Op> ops, Answer<List<OpResult>> answer) {
+        asked.multi(ops, (code, path, context, with) -> answer(answer, code, with), null);
+    }
+
+    final void exists(ZooKeeper asked, String at, Watcher by, Answer<Stat> answer) {
+        asked.exists(at, by, (code, path, context, with) -> answer(answer, code, with), null);
+    }
+
+    final void data(ZooKeeper asked, String at, Watcher by, Content answer) {
+        asked.getData(
+                at,
+                by,
+                (code, path, context, data, stat) ->
+                        run(
+                                () ->
+                                        answer.came(
+                                                Code.get(code),
+                                                data == null ? new byte[0] : data,
+                                                stat)),
+                null);
+    }
+
+    final void set(ZooKeeper asked, String at, byte[] data, int version, Answer<Stat> answer) {
+        asked.setData(
+                at, data, version, (code, path, context, with) -> answer(answer, code, with), null);
+    }
+
+    final void create(
+            ZooKeeper asked, String at, byte[] data, CreateMode mode, Answer<String> answer) {
+        asked.create(
+                at,
+                data,
+                place.acls(),
+                mode,
+                (code, path, context, with) -> answer(answer, code, with),
+                null);
+    }
+
+    /** Hears an outcome that nobody knows, or that is about the znode itself; refuses others. */
+    protected final void outcome(Code code, Consumer<String> unknown) {
+        if (isUnknown(code)) {
+            lost(code);
+            unknown.accept(code.name());
+        } else if (code == Code.BADVERSION
+                || code == Code.NONODE
+                || code == Code.NODEEXISTS
+                || code == Code.RUNTIMEINCONSISTENCY) {
+            answered();
+            unknown.accept(code.name());
+        } else {
+            refuse(code);
+        }
+    }
+
+    /** Requests the same again where nobody knows the outcome; refuses others. */
+    protected final void failed(Code code, Runnable request) {
+        if (isUnknown(code)) {
+            lost(code);
+            again(request);
+        } else {
+            refuse(code);
+        }
+    }
+
+    protected static boolean isUnknown(Code code) {
+        return UNKNOWN.contains(code);
+    }
+
+    private void refuse(Code code) {
+        refused(
+                place.connect()
+                        + " refused: "
+                        + KeeperException.create(code, place.path()).getMessage());
+    }
+
+    protected final void again(Runnable request) {
+        again(request, RETRY_MILLIS);
+    }
+
+    protected final void again(Runnable request, long millis) {
+        if (!closed) {
+            try {
+                var unused = executor.schedule(request, millis, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{}: closed", place.path());
+            }
+        }
+    }
+
+    protected final void lost(Code code) {
+        boolean forLong = System.nanoTime() - answered > place.sessionTimeout().toNanos();
+        if (code == Code.SESSIONEXPIRED || forLong) {
+            // Servers that were restored from before refuse a session that has seen more than they
+            // have, for ever.
+            end();
+            answered();
+        }
+    }
+
+    /** The session, which is opened where there is none; null where that is not possible. */
+    protected final ZooKeeper session() {
+        if (closed) {
+            return null;
+        }
+        if (session == null) {
+            Session made = new Session();
+            try {
+                session =
+                        Sessions.open(
+                                place.connect(), place.sessionTimeout(), place.credentials(), made);
+            } catch (IOException e) {
+                LOG.warn("no client for {}: {}; trying again", place.connect(), e.getMessage());
+                return null;
+            }
+            watcher = made;
+        }
+        return session;
+    }
+
+    protected final void end() {
+        ZooKeeper last = session;
+        session = null;
+        watcher = null;
+        connected = false;
+        ended();
+        if (last != null) {
+            Thread closing = new Thread(() -> Sessions.close(last), "session of " + place.path());
+            closing.setDaemon(true);
+            closing.start();
+        }
+    }
+
+    protected final void run(Runnable answer) {
+        if (closed) {
+            return;
+        }
+        try {
+            executor.execute(answer);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{}: closed", place.path());
+        }
+    }
+
+    /** Ends the session, so that addresses go at once; the head stays. Any thread. */
+    @Override
+    public final void close() {
+        closed = true;
+        ZooKeeper last = session;
+        if (last != null) {
+            Sessions.close(last);
+        }
+    }
+
+    private void happened(Session by, WatchedEvent event) {
+        if (by != watcher || closed) {
+            return;
+        }
+        if (event.getType() != Watcher.Event.EventType.None) {
+            changed(event);
+            return;
+        }
+        switch (event.getState()) {
+            case SyncConnected -> {
+                boolean anew = !connected;
+                connected = true;
+                if (anew) {
+                    connected(session);
+                }
+            }
+            case Expired -> {
+                end();
+                expired();
+            }
+            case AuthFailed -> refused(place.connect() + " refused the credentials");
+            default -> connected = false;
+        }
+    }
+
+    /** Watches one session; called by ZooKeeper's event thread. */
+    private final class Session implements Watcher {
+        @Override
+        public void process(WatchedEvent event) {
+            run(() -> happened(this, event));
+        }
+    }
+}
