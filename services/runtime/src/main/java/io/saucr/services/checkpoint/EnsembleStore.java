@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.saucr.services.checkpoint.RefusedSegmentException.Reason;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
-import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.Sessions;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -102,17 +102,17 @@ public final class EnsembleStore implements SharedStore {
      * Those of a service, below its own path: {@code segments}, and in it a znode for each birth.
      * It has a session of its own, as its calls wait.
      */
-    public static Opener below(Office.Place place, String service) {
+    public static Opener below(ServicePath place, String service) {
         return new Sessioned(place, service);
     }
 
     private static final class Sessioned implements Opener {
 
-        private final Office.Place place;
+        private final ServicePath place;
         private final String service;
         private ZooKeeper session;
 
-        Sessioned(Office.Place place, String service) {
+        Sessioned(ServicePath place, String service) {
             this.place = place;
             this.service = service;
         }

@@ -38,7 +38,7 @@ abstract class EnsembleSession implements AutoCloseable {
                     Code.SESSIONMOVED,
                     Code.SESSIONEXPIRED);
 
-    protected final Office.Place place;
+    protected final ServicePath place;
     private final ScheduledExecutorService executor;
     private ZooKeeper session;
     private Session watcher;
@@ -51,7 +51,7 @@ abstract class EnsembleSession implements AutoCloseable {
      *
      * @param executor of one thread
      */
-    EnsembleSession(Office.Place place, ScheduledExecutorService executor) {
+    EnsembleSession(ServicePath place, ScheduledExecutorService executor) {
         this.place = place;
         this.executor = executor;
     }

@@ -91,7 +91,7 @@ public class HeadNode<H> extends EnsembleSession {
      * @param address that clients are told; empty as long as there is none
      */
     HeadNode(
-            Office.Place place,
+            ServicePath place,
             HeadText<H> text,
             ScheduledExecutorService executor,
             Listener<? super H> listener,
@@ -196,6 +196,11 @@ public class HeadNode<H> extends EnsembleSession {
     }
 
     private void readFrom(ZooKeeper asked, String name) {
+        if (!isCurrent(asked)) {
+            // The watch would be told what becomes of the session before.
+            again(this::read);
+            return;
+        }
         data(
                 asked,
                 path(name),

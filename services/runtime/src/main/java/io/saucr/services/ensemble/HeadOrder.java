@@ -19,7 +19,7 @@ import org.apache.zookeeper.data.Stat;
  */
 public final class HeadOrder implements AutoCloseable {
 
-    private final Office.Place place;
+    private final ServicePath place;
     private final Optional<String> onceClient;
     private final OrderSession session;
 
@@ -42,7 +42,7 @@ public final class HeadOrder implements AutoCloseable {
      * @param place of the service
      * @param onceClient its name; empty where it has none
      */
-    public HeadOrder(Office.Place place, Optional<String> onceClient) {
+    public HeadOrder(ServicePath place, Optional<String> onceClient) {
         this.place = place;
         this.onceClient = onceClient;
         this.session = new OrderSession(place);
@@ -109,19 +109,8 @@ public final class HeadOrder implements AutoCloseable {
      * @throws IOException where the ensemble does not answer or refuses: it may be written or not
      */
     public boolean replace(Seen seen, Head with) throws IOException, InterruptedException {
-        return session.until(
-                zk -> {
-                    String path = place.path() + "/head";
-                    try {
-                        zk.setData(path, with.encode(), seen.version());
-                        return true;
-                    } catch (KeeperException.BadVersionException
-                            | KeeperException.NoNodeException e) {
-                        // An earlier try may have been the one that changed it.
-                        Optional<byte[]> now = OrderSession.data(zk, path, new Stat());
-                        return now.isPresent() && head(now.get()).equals(with);
-                    }
-                });
+        return session.replace(
+                place.path() + "/head", with.encode(), seen.version(), Optional.empty(), List.of());
     }
 
     /**
@@ -133,7 +122,7 @@ public final class HeadOrder implements AutoCloseable {
      */
     public boolean handTo(Seen seen, StandbyHead with) throws IOException, InterruptedException {
         String path = place.path() + "/head";
-        return session.handTo(path, with.encode(), seen.version(), onceClient, List.of());
+        return session.replace(path, with.encode(), seen.version(), onceClient, List.of());
     }
 
     @Override

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where services answer, as {@link Office} writes it below their paths. A name is a hint only: who
- * really answers there says so in its HELLO, and channels go on while the ensemble is away, at the
- * address that was known last.
+ * Where services answer, as {@link Leadership} writes it below their paths. A name is a hint only:
+ * who really answers there says so in its HELLO, and channels go on while the ensemble is away, at
+ * the address that was known last.
  *
  * <p>One thread of its own does all requests and all callbacks, which must not block. {@link
  * #follow} and {@link #close} may be called by any thread.

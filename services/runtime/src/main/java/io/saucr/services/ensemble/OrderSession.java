@@ -22,7 +22,7 @@ final class OrderSession implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration RETRY = Duration.ofMillis(200);
 
-    private final Office.Place place;
+    private final ServicePath place;
     private ZooKeeper session;
 
     /** What is asked, perhaps more than once. */
@@ -30,7 +30,7 @@ final class OrderSession implements AutoCloseable {
         T ask(ZooKeeper zk) throws KeeperException, InterruptedException, IOException;
     }
 
-    OrderSession(Office.Place place) {
+    OrderSession(ServicePath place) {
         this.place = place;
     }
 
@@ -78,14 +78,15 @@ final class OrderSession implements AutoCloseable {
     }
 
     /**
-     * Writes a head of another kind, and deletes the once client's markers, all or nothing.
+     * Writes a head in place of the one that was seen, and deletes the markers of a once client,
+     * all or nothing.
      *
      * @param version of the head that was seen
      * @param before what is done together with it
      * @return false where something was changed meanwhile, and not by this write
      * @throws IOException where the ensemble does not answer or refuses: it may be written or not
      */
-    boolean handTo(
+    boolean replace(
             String head, byte[] content, int version, Optional<String> onceClient, List<Op> before)
             throws IOException, InterruptedException {
         return until(

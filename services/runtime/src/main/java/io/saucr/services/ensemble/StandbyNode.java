@@ -56,7 +56,7 @@ public final class StandbyNode extends HeadNode<StandbyHead> {
      * @param executor of one thread
      */
     public StandbyNode(
-            Office.Place place,
+            ServicePath place,
             String member,
             String memberAddress,
             ScheduledExecutorService executor,
@@ -66,7 +66,7 @@ public final class StandbyNode extends HeadNode<StandbyHead> {
 
     /** The same with another version at which the head goes on under a new name. */
     StandbyNode(
-            Office.Place place,
+            ServicePath place,
             String member,
             String memberAddress,
             ScheduledExecutorService executor,

@@ -23,7 +23,7 @@ import org.apache.zookeeper.data.Stat;
  */
 public final class StandbyOrder implements AutoCloseable {
 
-    private final Office.Place place;
+    private final ServicePath place;
     private final OrderSession session;
 
     /**
@@ -36,7 +36,7 @@ public final class StandbyOrder implements AutoCloseable {
     public record Seen(Found found, String node, long writtenMillis) {}
 
     /** Nothing is sent yet. */
-    public StandbyOrder(Office.Place place) {
+    public StandbyOrder(ServicePath place) {
         this.place = place;
         this.session = new OrderSession(place);
     }
@@ -156,19 +156,8 @@ public final class StandbyOrder implements AutoCloseable {
      * @throws IOException where the ensemble does not answer or refuses: it may be written or not
      */
     public boolean replace(Seen seen, StandbyHead with) throws IOException, InterruptedException {
-        return session.until(
-                zk -> {
-                    try {
-                        Object unused =
-                                zk.setData(seen.node(), with.encode(), seen.found().version());
-                        return true;
-                    } catch (KeeperException.BadVersionException
-                            | KeeperException.NoNodeException e) {
-                        // An earlier try may have been the one that changed it.
-                        Optional<byte[]> now = OrderSession.data(zk, seen.node(), new Stat());
-                        return now.isPresent() && head(now.get()).equals(with);
-                    }
-                });
+        return session.replace(
+                seen.node(), with.encode(), seen.found().version(), Optional.empty(), List.of());
     }
 
     /**
@@ -183,7 +172,7 @@ public final class StandbyOrder implements AutoCloseable {
             throws IOException, InterruptedException {
         boolean moved = !seen.node().equals(path("head"));
         int version = seen.found().version();
-        return session.handTo(
+        return session.replace(
                 path("head"),
                 with.encode(),
                 moved ? -1 : version,

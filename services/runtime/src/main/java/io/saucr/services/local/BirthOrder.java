@@ -81,7 +81,7 @@ public final class BirthOrder implements NewGeneration {
     }
 
     private static HeadOrder headOrder(Place place) {
-        return new HeadOrder(place.office(Optional.empty()), place.onceClient());
+        return new HeadOrder(place.servicePath(Optional.empty()), place.onceClient());
     }
 
     private void report(FolderBirth open) {

@@ -9,7 +9,7 @@ import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.State;
-import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.Leadership;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
@@ -54,7 +54,7 @@ public final class LocalService implements RunningService {
     private OwnDisk guard;
     private Term term;
     private Http.Served page;
-    private Office office;
+    private Leadership leadership;
     private boolean confirming;
 
     private LocalService(Place place, Halt halt) {
@@ -93,7 +93,7 @@ public final class LocalService implements RunningService {
 
     /** A start of which nobody outside knows leaves no line in the folder. */
     private void withdraw() {
-        if (guard == null || confirming || (office != null && office.mayBeKnown())) {
+        if (guard == null || confirming || (leadership != null && leadership.mayBeKnown())) {
             return;
         }
         try {
@@ -122,7 +122,7 @@ public final class LocalService implements RunningService {
             page = Http.found().page(this, place.page().get());
             opened.push(page);
         }
-        takeOffice(address);
+        takeHead(address);
         confirming = true;
         term.begin();
         LOG.info(
@@ -135,22 +135,22 @@ public final class LocalService implements RunningService {
                 (System.nanoTime() - begun) / 1_000_000);
     }
 
-    private void takeOffice(Address address) throws InterruptedException {
+    private void takeHead(Address address) throws InterruptedException {
         if (place.ensemble().isEmpty()) {
             return;
         }
-        office =
-                new Office(
-                        place.office(Optional.of(address.toString())),
+        leadership =
+                new Leadership(
+                        place.servicePath(Optional.of(address.toString())),
                         guard.incarnation(),
                         guard.incarnations(),
                         guard.confirmed(),
                         guard.replaces(),
                         term::lost);
-        opened.push(office);
+        opened.push(leadership);
         try {
-            office.take();
-        } catch (Office.RefusedException e) {
+            leadership.take();
+        } catch (Leadership.RefusedException e) {
             throw new ServiceException(place.name() + " does not start: " + e.getMessage(), e);
         }
     }

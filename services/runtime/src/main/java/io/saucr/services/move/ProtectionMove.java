@@ -109,7 +109,8 @@ public final class ProtectionMove {
         JournalOptions options = new JournalOptions(new ForceMode.Always(), place.segmentBytes());
         OwnDisk from = OwnDisk.open(disk, place.folder(), place.name(), options, random);
         boolean handed = false;
-        try (HeadOrder order = new HeadOrder(place.office(Optional.empty()), place.onceClient())) {
+        try (HeadOrder order =
+                new HeadOrder(place.servicePath(Optional.empty()), place.onceClient())) {
             Seen seen = claimed(from, order);
             FoldedState state = new FoldedState(place.name(), from.outbox());
             Guard.Start found = from.recover(Guard.Recovery.of(state::section, state::turn));
@@ -255,7 +256,7 @@ public final class ProtectionMove {
                             + " member that has what the head names");
         }
         try (MemberFolder member = MemberFolder.open(disk, path, place.name(), random);
-                StandbyOrder order = new StandbyOrder(StandbyService.office(place))) {
+                StandbyOrder order = new StandbyOrder(StandbyService.servicePath(place))) {
             StandbyOrder.Seen seen = stopped(order);
             StandbyHead head = seen.found().head();
             Birth birth = head.holder().birth();

@@ -12,7 +12,7 @@ import io.saucr.services.checkpoint.SharedStore;
 import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
-import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.StandbyOrder;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
@@ -57,7 +57,7 @@ public final class FolderRestore {
             throws IOException, InterruptedException {
         Path path = place.folder();
         SecureRandom random = new SecureRandom();
-        Office.Place office = StandbyService.office(place);
+        ServicePath servicePath = StandbyService.servicePath(place);
         if (store instanceof Protection.Store.Folder it
                 && path.toAbsolutePath().startsWith(it.path().toAbsolutePath())) {
             throw new IllegalArgumentException(
@@ -67,9 +67,9 @@ public final class FolderRestore {
                             + path);
         }
         throwIfForeign(disk, path);
-        StandbyHead head = head(office);
+        StandbyHead head = head(servicePath);
         List<String> report = new ArrayList<>();
-        try (SharedStore.Opener opener = opener(place, store, office);
+        try (SharedStore.Opener opener = opener(place, store, servicePath);
                 SharedStore shared = opener.open(head.holder().birth());
                 SharedStore before =
                         opener.open(
@@ -151,19 +151,20 @@ public final class FolderRestore {
         }
     }
 
-    private static StandbyHead head(Office.Place office) throws IOException, InterruptedException {
-        try (StandbyOrder order = new StandbyOrder(office)) {
+    private static StandbyHead head(ServicePath servicePath)
+            throws IOException, InterruptedException {
+        try (StandbyOrder order = new StandbyOrder(servicePath)) {
             return order.seen().found().head();
         }
     }
 
     private static SharedStore.Opener opener(
-            Place place, Protection.Store store, Office.Place office) {
+            Place place, Protection.Store store, ServicePath servicePath) {
         if (store instanceof Protection.Store.Folder it) {
             return FolderStore.toRead(it.path(), place.name());
         }
         if (store instanceof Protection.Store.Ensemble) {
-            return EnsembleStore.below(office, place.name());
+            return EnsembleStore.below(servicePath, place.name());
         }
         throw new IllegalArgumentException(
                 "a folder is restored from Store.folder(path) or Store.ensemble(): else members"

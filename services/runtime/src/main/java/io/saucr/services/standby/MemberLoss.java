@@ -71,7 +71,7 @@ public final class MemberLoss implements DataLoss {
     }
 
     private StandbyOrder order() {
-        return new StandbyOrder(StandbyService.office(place));
+        return new StandbyOrder(StandbyService.servicePath(place));
     }
 
     /** What was seen, which nobody in office has changed for a while. */

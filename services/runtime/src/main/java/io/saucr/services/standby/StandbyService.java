@@ -17,7 +17,7 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.Standby;
-import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
@@ -167,17 +167,17 @@ public final class StandbyService implements RunningService {
      *
      * @throws IllegalArgumentException where the place has no ensemble
      */
-    public static Office.Place office(Place place) {
+    public static ServicePath servicePath(Place place) {
         if (place.ensemble().isEmpty()) {
             throw new IllegalArgumentException(
                     place.name() + " has standbys, and needs an ensemble: Services.at(...)");
         }
-        return place.office(Optional.empty());
+        return place.servicePath(Optional.empty());
     }
 
     private void begin(Disk disk) throws IOException, InterruptedException {
         String name = place.name();
-        Office.Place office = office(place);
+        ServicePath servicePath = servicePath(place);
         // Before anything is made: what is not allowed is thrown here, not in a life.
         Turns.check(name, constructor);
         folder = MemberFolder.open(disk, place.folder(), name, random);
@@ -200,7 +200,7 @@ public final class StandbyService implements RunningService {
         opened.push(reading::shutdownNow);
         ScheduledExecutorService folding = threads(1, "bases " + name);
         opened.push(folding::shutdown);
-        Optional<Sharing.Shared> shared = shared(disk, office);
+        Optional<Sharing.Shared> shared = shared(disk, servicePath);
         long nonce = random.nextLong();
         member =
                 new Member(
@@ -241,7 +241,7 @@ public final class StandbyService implements RunningService {
         opened.push(links);
         Address at =
                 links.listen(protection.members().orElse(new Address(place.listen().host(), 0)));
-        node = new StandbyNode(office, folder.member(), at.toString(), thread, member);
+        node = new StandbyNode(servicePath, folder.member(), at.toString(), thread, member);
         opened.push(node);
         if (place.page().isPresent()) {
             page = Http.found().page(this, place.page().get());
@@ -255,7 +255,7 @@ public final class StandbyService implements RunningService {
     }
 
     /** What members share; a folder that cannot be shared is refused here. */
-    private Optional<Sharing.Shared> shared(Disk disk, Office.Place office)
+    private Optional<Sharing.Shared> shared(Disk disk, ServicePath servicePath)
             throws IOException, InterruptedException {
         SharedStore.Opener opener;
         ScheduledExecutorService segments = threads(1, "store " + place.name());
@@ -271,7 +271,7 @@ public final class StandbyService implements RunningService {
             check(segments, disk, it.path());
             opener = FolderStore.in(disk, it.path(), place.name(), random);
         } else if (inEnsemble(protection)) {
-            opener = EnsembleStore.below(office, place.name());
+            opener = EnsembleStore.below(servicePath, place.name());
         } else {
             return Optional.empty();
         }

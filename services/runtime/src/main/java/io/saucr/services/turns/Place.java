@@ -3,7 +3,7 @@ package io.saucr.services.turns;
 import io.saucr.services.Address;
 import io.saucr.services.Credentials;
 import io.saucr.services.core.ServiceCore;
-import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.net.NetOptions;
 import java.nio.file.Path;
@@ -308,8 +308,8 @@ public record Place(
      * @param address where the service answers, for others to know; empty where that is told
      *     otherwise, or nobody answers
      */
-    public Office.Place office(Optional<String> address) {
-        return new Office.Place(
+    public ServicePath servicePath(Optional<String> address) {
+        return new ServicePath(
                 ensemble.orElseThrow(), path(name), address, sessionTimeout, credentials, acls());
     }
 

@@ -93,7 +93,7 @@ class HeadNodeTest {
 
     private StandbyNode node(String member, Told told) {
         return new StandbyNode(
-                new Office.Place(
+                new ServicePath(
                         server.connect(),
                         "/apps/numbers",
                         Optional.empty(),

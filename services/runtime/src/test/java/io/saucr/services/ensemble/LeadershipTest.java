@@ -27,10 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Offices of one service at a real server, which stops, forgets sessions and is written to by
+ * Leaderships of one service at a real server, which stops, forgets sessions and is written to by
  * others.
  */
-class OfficeTest {
+class LeadershipTest {
 
     private static final Birth BIRTH = new Birth(1, 1);
     private static final Incarnation FIRST = new Incarnation(BIRTH, 1, 10);
@@ -54,18 +54,19 @@ class OfficeTest {
         server.close();
     }
 
-    private Office office(String path, long confirmed, Incarnation... known) {
-        return office(Duration.ofSeconds(10), path, confirmed, known);
+    private Leadership leadership(String path, long confirmed, Incarnation... known) {
+        return leadership(Duration.ofSeconds(10), path, confirmed, known);
     }
 
-    private Office office(Duration timeout, String path, long confirmed, Incarnation... known) {
-        return office("127.0.0.1:" + (7000 + known.length), timeout, path, confirmed, known);
+    private Leadership leadership(
+            Duration timeout, String path, long confirmed, Incarnation... known) {
+        return leadership("127.0.0.1:" + (7000 + known.length), timeout, path, confirmed, known);
     }
 
-    private Office office(
+    private Leadership leadership(
             String address, Duration timeout, String path, long confirmed, Incarnation... known) {
-        return new Office(
-                new Office.Place(
+        return new Leadership(
+                new ServicePath(
                         server.connect(),
                         path,
                         Optional.of(address),
@@ -93,8 +94,8 @@ class OfficeTest {
 
     @Test
     void theFirstStartMakesTheHeadAndSaysWhereItIs() throws Exception {
-        try (Office office = office("/apps/bank", 0, FIRST)) {
-            office.take();
+        try (Leadership leadership = leadership("/apps/bank", 0, FIRST)) {
+            leadership.take();
             assertThat(holder()).isEqualTo(FIRST);
             await().untilAsserted(() -> assertThat(address()).isEqualTo("127.0.0.1:7001"));
         }
@@ -104,11 +105,11 @@ class OfficeTest {
 
     @Test
     void aStartAfterADeathReplacesTheAddressThatIsLeft() throws Exception {
-        Office dead = office("/apps/bank", 0, FIRST);
+        Leadership dead = leadership("/apps/bank", 0, FIRST);
         dead.take();
         await().untilAsserted(() -> assertThat(address()).isEqualTo("127.0.0.1:7001"));
 
-        try (Office next = office("/apps/bank", 1, FIRST, SECOND)) {
+        try (Leadership next = leadership("/apps/bank", 1, FIRST, SECOND)) {
             next.take();
             await().untilAsserted(() -> assertThat(address()).isEqualTo("127.0.0.1:7002"));
             assertThat(holder()).isEqualTo(SECOND);
@@ -123,15 +124,15 @@ class OfficeTest {
         try (ServerSocket socket = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
             String address = "127.0.0.1:" + socket.getLocalPort();
             Duration timeout = Duration.ofSeconds(10);
-            Office dead = office(address, timeout, "/apps/bank", 0, FIRST);
+            Leadership dead = leadership(address, timeout, "/apps/bank", 0, FIRST);
             dead.take();
             await().untilAsserted(() -> assertThat(address()).isEqualTo(address));
 
-            Office elsewhere = office("/apps/bank", 1, FIRST, SECOND);
+            Leadership elsewhere = leadership("/apps/bank", 1, FIRST, SECOND);
             assertThatThrownBy(elsewhere::take)
-                    .isInstanceOf(Office.RefusedException.class)
+                    .isInstanceOf(Leadership.RefusedException.class)
                     .hasMessageContaining("runs at " + address);
-            try (Office next = office(address, timeout, "/apps/bank", 1, FIRST, SECOND)) {
+            try (Leadership next = leadership(address, timeout, "/apps/bank", 1, FIRST, SECOND)) {
                 next.take();
                 assertThat(holder()).isEqualTo(SECOND);
             }
@@ -141,11 +142,11 @@ class OfficeTest {
 
     @Test
     void aCopyThatWasStartedTwiceIsRefused() throws Exception {
-        try (Office original = office("/apps/bank", 0, FIRST)) {
+        try (Leadership original = leadership("/apps/bank", 0, FIRST)) {
             original.take();
-            Office copy = office("/apps/bank", 0, new Incarnation(BIRTH, 1, 11));
+            Leadership copy = leadership("/apps/bank", 0, new Incarnation(BIRTH, 1, 11));
             assertThatThrownBy(copy::take)
-                    .isInstanceOf(Office.RefusedException.class)
+                    .isInstanceOf(Leadership.RefusedException.class)
                     .hasMessageContaining("old copy or a twin");
             assertThat(holder()).isEqualTo(FIRST);
         }
@@ -153,12 +154,12 @@ class OfficeTest {
 
     @Test
     void aHeadThatIsGoneIsNotMadeAnew() throws Exception {
-        try (Office office = office("/apps/bank", 0, FIRST)) {
-            office.take();
+        try (Leadership leadership = leadership("/apps/bank", 0, FIRST)) {
+            leadership.take();
             reader.delete("/apps/bank/head", -1);
             await().untilAsserted(() -> assertThat(lost).hasSize(1));
         }
-        assertThatThrownBy(() -> office("/apps/bank", 1, FIRST, SECOND).take())
+        assertThatThrownBy(() -> leadership("/apps/bank", 1, FIRST, SECOND).take())
                 .hasMessageContaining("Nothing is created anew");
         assertThat(reader.exists("/apps/bank/head", false)).isNull();
     }
@@ -171,7 +172,7 @@ class OfficeTest {
                 "other".getBytes(UTF_8),
                 ZooDefs.Ids.OPEN_ACL_UNSAFE,
                 CreateMode.PERSISTENT);
-        assertThatThrownBy(() -> office("/svc", 0, FIRST).take())
+        assertThatThrownBy(() -> leadership("/svc", 0, FIRST).take())
                 .hasMessageContaining("the head of /svc can't be read: it says \"other\"")
                 .hasMessageContaining("Nothing was changed");
         assertThat(new String(reader.getData("/svc/head", false, null), UTF_8)).isEqualTo("other");
@@ -180,13 +181,13 @@ class OfficeTest {
     @Test
     void aStartWaitsForTheEnsemble() throws Exception {
         server.stop();
-        try (Office office = office("/apps/bank", 0, FIRST)) {
+        try (Leadership leadership = leadership("/apps/bank", 0, FIRST)) {
             CompletableFuture<Void> took =
                     CompletableFuture.runAsync(
                             () -> {
                                 try {
-                                    office.take();
-                                } catch (Office.RefusedException | InterruptedException e) {
+                                    leadership.take();
+                                } catch (Leadership.RefusedException | InterruptedException e) {
                                     throw new IllegalStateException(e);
                                 }
                             });
@@ -200,8 +201,8 @@ class OfficeTest {
 
     @Test
     void theHolderOutlivesTheEnsembleAndItsSession() throws Exception {
-        try (Office office = office("/apps/bank", 0, FIRST)) {
-            office.take();
+        try (Leadership leadership = leadership("/apps/bank", 0, FIRST)) {
+            leadership.take();
             await().untilAsserted(() -> assertThat(address()).isEqualTo("127.0.0.1:7001"));
 
             server.stop();
@@ -225,8 +226,8 @@ class OfficeTest {
 
     @Test
     void anEnsembleFromBeforeIsNoticed() throws Exception {
-        try (Office office = office(Duration.ofSeconds(1), "/apps/bank", 0, FIRST)) {
-            office.take();
+        try (Leadership leadership = leadership(Duration.ofSeconds(1), "/apps/bank", 0, FIRST)) {
+            leadership.take();
             await().untilAsserted(() -> assertThat(address()).isEqualTo("127.0.0.1:7001"));
             server.stop();
             server.startEmpty();
@@ -239,32 +240,32 @@ class OfficeTest {
     void whoIsNotAllowedToReadTheHeadIsTold() throws Exception {
         reader.addAuthInfo("digest", "eu:secret".getBytes(UTF_8));
         reader.create("/closed", new byte[0], ZooDefs.Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
-        assertThatThrownBy(() -> office("/closed", 0, FIRST).take())
+        assertThatThrownBy(() -> leadership("/closed", 0, FIRST).take())
                 .hasMessageContaining(server.connect() + " refused: ")
                 .hasMessageContaining("NoAuth for /closed");
     }
 
     @Test
     void aPathThatIsNoneIsRefused() {
-        assertThatThrownBy(() -> office("bank", 0, FIRST)).hasMessageContaining("not \"bank\"");
-        assertThatThrownBy(() -> office("/", 0, FIRST)).hasMessageContaining("not \"/\"");
+        assertThatThrownBy(() -> leadership("bank", 0, FIRST)).hasMessageContaining("not \"bank\"");
+        assertThatThrownBy(() -> leadership("/", 0, FIRST)).hasMessageContaining("not \"/\"");
     }
 
     @Test
     void anOfficeThatIsClosedWhileItWaitsEndsTheWait() throws Exception {
         server.stop();
-        Office office = office("/apps/bank", 0, FIRST);
+        Leadership leadership = leadership("/apps/bank", 0, FIRST);
         CompletableFuture<Throwable> ended =
                 CompletableFuture.supplyAsync(
                         () -> {
                             try {
-                                office.take();
+                                leadership.take();
                                 return null;
-                            } catch (Office.RefusedException | InterruptedException e) {
+                            } catch (Leadership.RefusedException | InterruptedException e) {
                                 return e;
                             }
                         });
-        office.close();
+        leadership.close();
         assertThat(ended.get()).hasMessageContaining("closed before it had the head");
     }
 }

@@ -1,7 +1,6 @@
 package io.saucr.services.ensemble;
 
 import io.saucr.services.Address;
-import io.saucr.services.Credentials;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.head.Claim;
 import io.saucr.services.core.head.Claim.Decision;
@@ -10,9 +9,6 @@ import io.saucr.services.core.head.Head;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -22,7 +18,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.apache.zookeeper.data.ACL;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,9 +33,9 @@ import org.slf4j.LoggerFactory;
  * may be called once; {@link #close} by any thread. The callback is called by that thread and must
  * not block.
  */
-public final class Office implements AutoCloseable {
+public final class Leadership implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Office.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Leadership.class);
 
     /**
      * Between two attempts while the ensemble does not answer, or another one's address is in the
@@ -53,7 +48,7 @@ public final class Office implements AutoCloseable {
 
     private static final HeadText<Head> TEXT = new HeadText<>(Head::encode, Head::decode);
 
-    private final Place place;
+    private final ServicePath place;
     private final Claim claim;
     private final Consumer<String> lost;
     private final CountDownLatch decided = new CountDownLatch(1);
@@ -70,36 +65,6 @@ public final class Office implements AutoCloseable {
     // Of the thread: a request is under way, and what it finds may be of before a change.
     private boolean looking;
     private boolean lookAgain;
-
-    /**
-     * Where a service stands in which ensemble.
-     *
-     * @param connect servers as for ZooKeeper's client, without a chroot
-     * @param path of the service, absolute: "/apps/bank-eu"
-     * @param address host:port where it answers, or empty for a service without one
-     * @param sessionTimeout of the client; an address of a process that died stays for as long
-     * @param credentials who the service is, as for {@code addAuthInfo}; empty for anybody
-     * @param acls of all znodes that it makes
-     */
-    public record Place(
-            String connect,
-            String path,
-            Optional<String> address,
-            Duration sessionTimeout,
-            Optional<Credentials> credentials,
-            List<ACL> acls) {
-
-        public Place {
-            if (!path.startsWith("/") || path.length() < 2 || path.endsWith("/")) {
-                throw new IllegalArgumentException(
-                        "a service's path begins with / and does not end with it, as in /apps/bank, not \""
-                                + path
-                                + "\"");
-            }
-            // ZooKeeper's client asks whether it contains null, which List.copyOf's lists refuse.
-            acls = Collections.unmodifiableList(new ArrayList<>(acls));
-        }
-    }
 
     /**
      * A start must not go on: its head is another's, gone or unreadable, or the ensemble does not
@@ -125,8 +90,8 @@ public final class Office implements AutoCloseable {
      * @param lost told once when a head that was held is seen to be another's or gone: the process
      *     has to halt
      */
-    public Office(
-            Place place,
+    public Leadership(
+            ServicePath place,
             Incarnation self,
             List<Incarnation> known,
             long confirmed,
@@ -329,7 +294,7 @@ public final class Office implements AutoCloseable {
             super(
                     1,
                     task -> {
-                        Thread made = new Thread(task, "office " + place.path());
+                        Thread made = new Thread(task, "leadership " + place.path());
                         made.setDaemon(true);
                         return made;
                     });
