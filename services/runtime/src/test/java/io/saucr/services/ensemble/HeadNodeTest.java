@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,6 +119,23 @@ class HeadNodeTest {
                 StandbyHead.Copies.ALONE,
                 Optional.empty(),
                 Optional.empty());
+    }
+
+    /** As where an administrator made the znodes of services, each for its owner. */
+    @Test
+    void aHeadIsMadeWhereOnlyItsParentMayBeWritten() throws Exception {
+        List<ACL> readOnly = ZooDefs.Ids.READ_ACL_UNSAFE;
+        ZooKeeper admin = new ZooKeeper(server.connect(), 30_000, event -> {});
+        admin.create("/apps", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        admin.create(
+                "/apps/numbers", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        admin.setACL("/apps", readOnly, -1);
+        admin.close();
+        Told told = new Told();
+        try (StandbyNode a = node(A, told)) {
+            thread.execute(() -> a.create(head(A, 1)));
+            assertThat(told.next()).isEqualTo("wrote 0");
+        }
     }
 
     @Test
