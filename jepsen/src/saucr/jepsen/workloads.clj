@@ -1,0 +1,151 @@
+(ns saucr.jepsen.workloads
+  "The workloads as Jepsen has them: a client, a generator of operations, those of the end, and a checker."
+  (:require [clojure.string :as str]
+            [jepsen [checker :as checker]
+                    [client :as client]
+                    [generator :as gen]
+                    [independent :as independent]
+                    [random :as rand]
+                    [store :as store]]
+            [jepsen.tests.linearizable-register :as linearizable]
+            [saucr.jepsen.db :as db]
+            [saucr.workload.bank :as bank]
+            [saucr.workload.ids :as ids]
+            [saucr.workload.mutex :as mutex]
+            [saucr.workload.once :as once]
+            [saucr.workload.register :as register]
+            [saucr.workload.session :as session]
+            [saucr.workload.set :as set-workload]
+            [saucr.workload.watch :as watch]
+            [saucr.zk :as zk])
+  (:import (io.saucr.services.once OnceClient)))
+
+(defn- hosts [nodes] (str/join "," (map #(str % ":" db/client-port) nodes)))
+
+(defn- with-retries
+  "Until it works: the first operations of a test may meet an election."
+  [f]
+  (loop [left 30]
+    (let [result (try (f) :done (catch Exception e (if (pos? left) :again (throw e))))]
+      (when (= :again result)
+        (Thread/sleep 1000)
+        (recur (dec left))))))
+
+(defrecord Client [setup invoke wrap connection]
+  client/Client
+  (open! [this _ node]
+    (assoc this :connection (zk/connect (hosts [node]) {})))
+  (setup! [_ _] (with-retries #(setup connection)))
+  (invoke! [_ _ op] (wrap (invoke connection op)))
+  (teardown! [_ _])
+  (close! [_ _] (zk/close connection)))
+
+(defn- zk-client
+  ([setup invoke] (zk-client setup invoke identity))
+  ([setup invoke wrap] (->Client setup invoke wrap nil)))
+
+(defn- take-name
+  "A free name of a pool, or a new one."
+  [pool node]
+  (let [taken (atom nil)]
+    (swap! pool (fn [{:keys [free made]}]
+                  (if-let [name (first (filter #(str/starts-with? % (str node "-")) free))]
+                    (do (reset! taken name) {:free (disj free name) :made made})
+                    (let [name (str node "-" made)]
+                      (reset! taken name)
+                      {:free free :made (inc made)}))))
+    @taken))
+
+(defrecord OnceJepsenClient [pool name connection]
+  client/Client
+  (open! [this test node]
+    (let [name (take-name pool node)
+          folder (doto (store/path test "once") (.mkdirs))]
+      (assoc this :name name
+                  :connection (assoc (zk/connect (hosts [node]) {})
+                                     :once (once/open-once (hosts (:nodes test)) (.getCanonicalPath folder) name)))))
+  (setup! [_ _] (with-retries #(once/setup! connection)))
+  (invoke! [_ _ op] (once/invoke! connection op))
+  (teardown! [_ _])
+  (close! [_ _]
+    (.close ^OnceClient (:once connection))
+    (zk/close connection)
+    (swap! pool update :free conj name)))
+
+(defn- checks
+  "A checker of a function of the history."
+  [check]
+  (reify checker/Checker
+    (check [_ _ history _] (check history))))
+
+(defn- numbered
+  "Operations with numbers that rise."
+  [f]
+  (map (fn [i] {:type :invoke :f f :value i}) (range)))
+
+(def ^:private last-read (gen/each-thread {:type :invoke :f :read}))
+
+(defn- register-workload [opts]
+  (assoc (linearizable/test {:nodes (:nodes opts) :per-key-limit (:per-key-limit opts) :process-limit 40})
+         :client (zk-client register/setup! register/invoke!
+                            (fn [op] (update op :value #(independent/tuple (first %) (second %)))))))
+
+(defn- set-of-adds [_]
+  {:client (zk-client set-workload/setup! set-workload/invoke!)
+   :generator (numbered :add)
+   :final-generator last-read
+   :checker (checks set-workload/check)})
+
+(defn- transfer [_ _]
+  (let [from (rand/nth bank/accounts)]
+    {:type :invoke :f :transfer
+     :value {:from from :to (rand/nth (remove #{from} bank/accounts)) :amount (inc (rand/long 5))}}))
+
+(defn- bank-workload [_]
+  {:client (zk-client bank/setup! bank/invoke!)
+   :generator (gen/mix [transfer {:type :invoke :f :read}])
+   :final-generator last-read
+   :checker (checks bank/check)})
+
+(defn- ids-workload [_]
+  {:client (zk-client ids/setup! ids/invoke!)
+   :generator (gen/repeat {:type :invoke :f :generate})
+   :checker (checks ids/check)})
+
+(defn- mutex-workload [_]
+  {:client (zk-client mutex/setup! mutex/invoke!)
+   :generator (gen/repeat {:type :invoke :f :hold})
+   :checker (checks mutex/check)})
+
+(defn- watch-workload [_]
+  {:client (zk-client watch/setup! watch/invoke!)
+   :generator (gen/mix [(numbered :write) (gen/repeat {:type :invoke :f :observe}) (gen/repeat {:type :invoke :f :observe})])
+   :checker (checks watch/check)})
+
+(defn- session-workload [_]
+  {:client (zk-client session/setup! session/invoke!)
+   :generator (map (fn [i] {:type :invoke :f :live
+                            :value {:id i :ms (rand/long session/longest-life) :end (rand/nth [:close :die])}})
+                   (range))
+   ;; Sessions of 10 s that nobody closed are over then.
+   :final-wait 30
+   :final-generator last-read
+   :checker (checks session/check)})
+
+(defn- once-workload [_]
+  {:client (->OnceJepsenClient (atom {:free #{} :made 0}) nil nil)
+   :generator (numbered :add)
+   ;; The clients of the end continue what those before them left open.
+   :final-wait 20
+   :final-generator last-read
+   :checker (checks once/check)})
+
+(def workloads
+  {"register" register-workload
+   "set" set-of-adds
+   "bank" bank-workload
+   "ids" ids-workload
+   "mutex" mutex-workload
+   "watch" watch-workload
+   "session" session-workload
+   "once" once-workload})
