@@ -28,9 +28,7 @@ final class TestClient extends Node implements Client {
 
     @Override
     Endpoint open(Guard guard) throws IOException {
-        turns =
-                ClientTurns.open(
-                        name(), service, guard, world().options(), losses, surroundings());
+        turns = ClientTurns.open(name(), service, guard, world().options(), losses, surroundings());
         return turns;
     }
 

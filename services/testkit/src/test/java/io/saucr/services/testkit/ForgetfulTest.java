@@ -162,7 +162,8 @@ class ForgetfulTest {
             for (int calm = 0; calm < 20; ) {
                 boolean moved = world.step();
                 TestService one = random.nextBoolean() ? post : office;
-                if (one.storage().disk().newest() > one.storage().disk().forced() && random.nextInt(6) == 0) {
+                if (one.storage().disk().newest() > one.storage().disk().forced()
+                        && random.nextInt(6) == 0) {
                     undo(one);
                 } else if (random.nextInt(60) == 0 && crashes < 3) {
                     one.crash();
