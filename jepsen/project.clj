@@ -1,4 +1,4 @@
-(defproject io.saucr/jepsen "0.1.0"
+(defproject io.saucr/jepsen "0.2.0"
   :description "Jepsen tests of SAUCR ZooKeeper, and of Apache ZooKeeper to compare"
   :license {:name "Apache License 2.0"
             :url "https://www.apache.org/licenses/LICENSE-2.0"}
@@ -10,7 +10,7 @@
                                ch.qos.logback/logback-classic
                                org.slf4j/slf4j-api]]
                  ;; Not yet on Maven Central: README.md says how to install it.
-                 [io.saucr/saucr-once "0.1.0"
+                 [io.saucr/saucr-once "0.2.0"
                   :exclusions [org.slf4j/slf4j-api]]]
   :jvm-opts ["-Djava.awt.headless=true"]
   :repl-options {:init-ns saucr.jepsen})

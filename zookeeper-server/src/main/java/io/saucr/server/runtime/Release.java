@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 
 /** Which release of SAUCR ZooKeeper this process runs, and how it came into it. */
 public final class Release {
-    /** As in the names of its jars, for example {@code 0.1.0}. */
+    /** As in the names of its jars, for example {@code 0.2.0}. */
     public static final String VERSION = read();
 
     private Release() {}
