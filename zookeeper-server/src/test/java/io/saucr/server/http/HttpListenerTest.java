@@ -342,7 +342,9 @@ class HttpListenerTest {
         start(1_000, 2, PATIENT);
         long mostTwice = 2 * Math.max(32L << 20, Runtime.getRuntime().maxMemory() / 16);
         for (long bytes = 0; bytes < mostTwice; bytes += large.length) {
-            client("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+            Socket socket = client("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+            // Its answer is on its way then, and the oldest is who asked first.
+            assertThat(socket.getInputStream().read()).isEqualTo('H');
         }
         Socket oldest = (Socket) open.peekLast();
         assertThat(RawClient.readAll(oldest).length()).isLessThan(large.length);
@@ -376,7 +378,7 @@ class HttpListenerTest {
         SSLContext keys = AdminKeys.use(folder);
         AtomicLong plain = new AtomicLong();
         for (Runnable onPlain : new Runnable[] {null, plain::incrementAndGet}) {
-            start(20, 2, 1_000, new Tls(AdminTls.ofServer(false), onPlain));
+            start(20, 2, PATIENT, new Tls(AdminTls.ofServer(false), onPlain));
             Socket silent = client("");
             Socket half = client("\u0016\u0003\u0001\u0002\u0000\u0001\u0000");
             Socket garbage = client("\u0016\u0003\u0001\u0000\u0004abcdefgh");

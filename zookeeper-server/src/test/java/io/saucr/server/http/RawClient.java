@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 
 /** Sends bytes to a port of this machine, and reads what comes until the other side ends. */
 public final class RawClient {
@@ -69,7 +70,7 @@ public final class RawClient {
             for (int n; (n = socket.getInputStream().read(part)) > 0; ) {
                 all.write(part, 0, n);
             }
-        } catch (SocketException reset) {
+        } catch (SocketException | SSLException broken) {
             // What has come counts.
         }
         return all.toString(StandardCharsets.ISO_8859_1);
