@@ -225,7 +225,10 @@ public final class HttpListener implements AutoCloseable {
     public void close() {
         listening.close().awaitUninterruptibly(CLOSING_MILLIS);
         for (Channel channel : open) {
-            channel.pipeline().get(Connection.class).closeBehindAnswer();
+            Connection connection = channel.pipeline().get(Connection.class);
+            if (connection != null) { // It has none any more if it just ends.
+                connection.closeBehindAnswer();
+            }
         }
         open.newCloseFuture().awaitUninterruptibly(CLOSING_MILLIS);
         threads.shutdownNow();

@@ -401,6 +401,17 @@ class HttpListenerTest {
     // ---- The end ----
 
     @Test
+    void itEndsWhileClientsComeAndGo() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            start(50, 2, PATIENT);
+            for (int clients = 0; clients < 40; clients++) {
+                client("GET /a HTTP/1.1\r\nHalf: ");
+            }
+            stop();
+        }
+    }
+
+    @Test
     void itEndsInBoundedTimeWhateverItsClientsDo() throws Exception {
         start(50, 2, PATIENT);
         client("");
