@@ -172,12 +172,12 @@ public final class HttpListener implements AutoCloseable {
     }
 
     private void begin(SocketChannel channel) {
-        open.add(channel);
         channel.pipeline()
                 .addLast(new HttpServerCodec(LONGEST_LINE, LONGEST_HEADERS, CHUNK_BYTES))
                 // What a client sends ahead of its answer waits here, in order.
                 .addLast(new FlowControlHandler())
                 .addLast(new Conversation());
+        open.add(channel);
     }
 
     private InetSocketAddress local() {
@@ -199,7 +199,10 @@ public final class HttpListener implements AutoCloseable {
     public void close() {
         listening.close().awaitUninterruptibly(CLOSING_MILLIS);
         for (Channel channel : open) {
-            channel.pipeline().get(Conversation.class).closeBehindAnswer();
+            Conversation conversation = channel.pipeline().get(Conversation.class);
+            if (conversation != null) { // It has none any more if it just ends.
+                conversation.closeBehindAnswer();
+            }
         }
         open.newCloseFuture().awaitUninterruptibly(CLOSING_MILLIS);
         end();

@@ -129,6 +129,23 @@ class HttpListenerTest {
     }
 
     @Test
+    void itEndsWhileClientsComeAndGo() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            HttpListener listener = listener(LONG);
+            List<Wire> half = new ArrayList<>();
+            for (int clients = 0; clients < 40; clients++) {
+                Wire wire = new Wire(listener);
+                wire.write("POST / HT");
+                half.add(wire);
+            }
+            for (Wire wire : half) {
+                wire.socket.close();
+            }
+            listener.close();
+        }
+    }
+
+    @Test
     void whoIsSlowOrSilentCostsTheOthersNothing() throws Exception {
         HttpListener listener = listener(LONG);
         List<Wire> slow = new ArrayList<>();
