@@ -116,7 +116,7 @@ public final class SaucrAgent implements ClassFileTransformer {
             String file = each.getKey() + CLASS;
             try (InputStream released = ClassLoader.getSystemResourceAsStream(file)) {
                 if (released == null) {
-                    throw new IllegalStateException(file + " is not on the class path");
+                    throw notReleased(each.getKey(), ": the class path lacks it");
                 }
                 requireReleased(each.getKey(), released.readAllBytes());
             }
@@ -125,10 +125,14 @@ public final class SaucrAgent implements ClassFileTransformer {
 
     private void requireReleased(String name, byte[] bytes) {
         if (!digest(bytes).equals(classes.get(name).releasedDigest)) {
-            throw new IllegalStateException(
-                    "%s is not that of Apache ZooKeeper %s as released"
-                            .formatted(name.replace('/', '.'), basedOn()));
+            throw notReleased(name, "");
         }
+    }
+
+    private static IllegalStateException notReleased(String name, String why) {
+        return new IllegalStateException(
+                "%s is not that of Apache ZooKeeper %s as released%s"
+                        .formatted(name.replace('/', '.'), basedOn(), why));
     }
 
     private static String basedOn() {
