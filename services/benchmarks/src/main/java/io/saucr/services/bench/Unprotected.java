@@ -5,7 +5,7 @@ import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.UnboundedGuard;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Set;
@@ -14,7 +14,7 @@ import java.util.Set;
  * The bare service, with which others are compared: a turn is final at once, nothing is encoded or
  * kept.
  */
-final class Unprotected implements Guard, Guard.Folding, Guard.Room {
+final class Unprotected implements UnboundedGuard {
 
     private final Incarnation start;
     private final OutboxFiles outbox = OutboxFiles.none();
@@ -52,31 +52,6 @@ final class Unprotected implements Guard, Guard.Folding, Guard.Room {
     @Override
     public void done(Done turn) {
         listener.moved(Finals.turns(turn.turn()));
-    }
-
-    @Override
-    public Folding folding() {
-        return this;
-    }
-
-    @Override
-    public Room room() {
-        return this;
-    }
-
-    @Override
-    public boolean isThere() {
-        return true;
-    }
-
-    @Override
-    public boolean isScarce() {
-        return false;
-    }
-
-    @Override
-    public long lastFsyncMicros() {
-        return 0;
     }
 
     @Override

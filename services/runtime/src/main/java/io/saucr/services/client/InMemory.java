@@ -6,7 +6,7 @@ import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.turns.ClientGuard;
-import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.UnboundedGuard;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +16,7 @@ import java.util.Set;
  * birth is drawn, and never seen again (K11), so that what the process takes along cannot be missed
  * by anybody: no later start has that birth.
  */
-public final class InMemory implements ClientGuard, Guard.Folding, Guard.Room {
+public final class InMemory implements ClientGuard, UnboundedGuard {
 
     private final Incarnation start;
     private final OutboxFiles outbox = OutboxFiles.none();
@@ -75,31 +75,6 @@ public final class InMemory implements ClientGuard, Guard.Folding, Guard.Room {
         }
         newest = turn.turn();
         listener.moved(Finals.turns(newest));
-    }
-
-    @Override
-    public Folding folding() {
-        return this;
-    }
-
-    @Override
-    public Room room() {
-        return this;
-    }
-
-    @Override
-    public boolean isThere() {
-        return true;
-    }
-
-    @Override
-    public boolean isScarce() {
-        return false;
-    }
-
-    @Override
-    public long lastFsyncMicros() {
-        return 0;
     }
 
     @Override

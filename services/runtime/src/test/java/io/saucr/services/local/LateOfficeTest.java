@@ -21,10 +21,10 @@ import io.saucr.services.journal.SimulatedDisk;
 import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Memory;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
+import io.saucr.services.turns.UnboundedGuard;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -72,7 +72,7 @@ class LateOfficeTest {
     }
 
     /** Turns that somebody recorded, of which this start hears before it is in office. */
-    private static final class Shipped implements Guard, Guard.Folding, Guard.Room {
+    private static final class Shipped implements UnboundedGuard {
 
         private final List<Delta> records = new ArrayList<>();
         private final Map<Long, Map<String, byte[]>> bases = new LinkedHashMap<>();
@@ -159,31 +159,6 @@ class LateOfficeTest {
 
         @Override
         public void begin(Listener listener) {}
-
-        @Override
-        public Folding folding() {
-            return this;
-        }
-
-        @Override
-        public Room room() {
-            return this;
-        }
-
-        @Override
-        public boolean isThere() {
-            return true;
-        }
-
-        @Override
-        public boolean isScarce() {
-            return false;
-        }
-
-        @Override
-        public long lastFsyncMicros() {
-            return 0;
-        }
 
         @Override
         public long bytesNotFinal() {

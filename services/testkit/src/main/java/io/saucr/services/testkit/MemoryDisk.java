@@ -7,6 +7,7 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.UnboundedGuard;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -183,7 +184,7 @@ final class MemoryDisk implements Storage {
     }
 
     /** One start's view; a start before has none any more. */
-    private final class OfStart implements Guard, Guard.Folding, Guard.Room {
+    private final class OfStart implements UnboundedGuard {
 
         private final Incarnation mine;
         private final OutboxFiles outbox;
@@ -254,31 +255,6 @@ final class MemoryDisk implements Storage {
                         "turn " + (newest() + 1) + " comes next, not " + turn.turn());
             }
             turns.add(DeltaFormat.bytes(turn.delta(), turn.changes()));
-        }
-
-        @Override
-        public Folding folding() {
-            return this;
-        }
-
-        @Override
-        public Room room() {
-            return this;
-        }
-
-        @Override
-        public boolean isThere() {
-            return true;
-        }
-
-        @Override
-        public boolean isScarce() {
-            return false;
-        }
-
-        @Override
-        public long lastFsyncMicros() {
-            return 0;
         }
 
         @Override

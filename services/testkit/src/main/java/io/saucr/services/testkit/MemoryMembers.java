@@ -11,6 +11,7 @@ import io.saucr.services.state.Changes;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Memory;
+import io.saucr.services.turns.UnboundedGuard;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -236,7 +237,7 @@ final class MemoryMembers implements Storage {
     }
 
     /** One epoch's view; an epoch before has none any more. */
-    private final class OfStart implements Guard, Guard.Folding, Guard.Room {
+    private final class OfStart implements UnboundedGuard {
 
         private final Incarnation mine;
         private final OutboxFiles outbox;
@@ -338,31 +339,6 @@ final class MemoryMembers implements Storage {
             return current == this
                     ? OptionalLong.of(steadyMillis.getAsLong())
                     : OptionalLong.empty();
-        }
-
-        @Override
-        public Folding folding() {
-            return this;
-        }
-
-        @Override
-        public Room room() {
-            return this;
-        }
-
-        @Override
-        public boolean isThere() {
-            return true;
-        }
-
-        @Override
-        public boolean isScarce() {
-            return false;
-        }
-
-        @Override
-        public long lastFsyncMicros() {
-            return 0;
         }
 
         @Override
