@@ -6,6 +6,16 @@
            (org.apache.zookeeper.admin ZooKeeperAdmin)
            (org.apache.zookeeper.data Stat)))
 
+(defn number
+  "A node's number in the ensemble, from 1."
+  [nodes node]
+  (inc (.indexOf ^java.util.List (vec nodes) node)))
+
+(defn server-line
+  "The line of the configuration for a node's server."
+  [nodes port node]
+  (str "server." (number nodes node) "=" node ":2888:3888:participant;" port))
+
 (defn parse
   "A configuration's servers: number to the rest of its line. The text is that of ZooKeeper's /zookeeper/config."
   [text]
@@ -18,7 +28,7 @@
 (defn- with-admin
   "Calls f with an admin client of all nodes and the members. Errors of the ensemble are the result, as a keyword."
   [nodes port f]
-  (let [client (zk/connect (str/join "," (map #(str % ":" port) nodes)) {})]
+  (let [client (zk/connect (zk/hosts nodes port) {})]
     (try
       (let [members (parse (zk/text (.getConfig (zk/session client) false (Stat.))))
             admin (ZooKeeperAdmin. (:hosts client) 10000 (reify org.apache.zookeeper.Watcher (process [_ _])))]
@@ -31,8 +41,6 @@
 
 (defn- reconfigure [^ZooKeeperAdmin admin joining leaving]
   (.reconfigure admin ^java.util.List joining ^java.util.List leaving nil -1 (Stat.)))
-
-(defn- number [nodes node] (inc (.indexOf ^java.util.List (vec nodes) node)))
 
 (defn remove-member
   "Removes a node's server, unless fewer than three would stay."
@@ -53,5 +61,5 @@
       (vec (for [node nodes
                  :let [n (number nodes node)]
                  :when (not (members n))]
-             (do (reconfigure admin [(str "server." n "=" node ":2888:3888:participant;" port)] nil)
+             (do (reconfigure admin [(server-line nodes port node)] nil)
                  [:added node]))))))

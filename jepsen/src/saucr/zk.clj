@@ -3,7 +3,8 @@
 
   An operation is a map with :f, :value and :process. A function that performs it returns it with :type :ok, :fail (it
   did not happen and never will) or :info (nobody knows)."
-  (:require [clojure.edn :as edn])
+  (:require [clojure.edn :as edn]
+            [clojure.string :as str])
   (:import (java.net InetSocketAddress Socket)
            (java.util ArrayList)
            (java.util.concurrent CompletableFuture TimeUnit TimeoutException)
@@ -20,6 +21,11 @@
     KeeperException$Code/NOCHILDRENFOREPHEMERALS KeeperException$Code/NOTREADONLY
     KeeperException$Code/THROTTLEDOP KeeperException$Code/NEWCONFIGNOQUORUM
     KeeperException$Code/RECONFIGINPROGRESS})
+
+(defn hosts
+  "The connect string of nodes that all listen on one port."
+  [nodes port]
+  (str/join "," (map #(str % ":" port) nodes)))
 
 (defn- open
   "A new session, once it is connected. Throws a TimeoutException after `wait` milliseconds."

@@ -90,7 +90,7 @@
       (with-redefs [mutex/patience 100]
         (let [[_ refused] (history mutex/invoke! client [[:hold nil]])]
           (is (= [:fail :not-acquired] ((juxt :type :error) refused)))
-          (is (= 1 (count (zk/children client mutex/root))) "whoever waited in vain waits no longer"))))))
+          (is (= 1 (count (zk/children client mutex/root))) "a client that waited in vain waits no longer"))))))
 
 (defn- watched?
   "Whether some server holds a watch on the node of that workload."

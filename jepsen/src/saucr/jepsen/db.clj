@@ -9,6 +9,7 @@
                     [lazyfs :as lazyfs]
                     [util :refer [await-fn meh]]]
             [jepsen.control.util :as cu]
+            [saucr.membership :as membership]
             [saucr.zk :as zk])
   (:import (java.security MessageDigest)))
 
@@ -23,16 +24,6 @@
 (def faults (str state "/faults.so"))
 (def client-port 2181)
 
-(defn number
-  "A node's number in the ensemble, from 1."
-  [test node]
-  (inc (.indexOf ^java.util.List (:nodes test) node)))
-
-(defn server-lines
-  "The server.N lines of an ensemble."
-  [nodes]
-  (map-indexed (fn [i node] (str "server." (inc i) "=" node ":2888:3888:participant;" client-port)) nodes))
-
 (defn zoo-cfg
   "The text of zoo.cfg. `saucr?` tells whether the distribution knows the keys of SAUCR; `conf` has further keys, or other values."
   [nodes saucr? boot conf]
@@ -42,7 +33,7 @@
                     ["4lw.commands.whitelist" "srvr,mntr,ruok"] ["admin.enableServer" false] ["snapCount" 10000]]
                    (when saucr? [["saucr.enabled" true] ["saucr.bootId" boot]]))
         others (remove #(contains? conf (first %)) settings)
-        lines (concat (map (fn [[k v]] (str k "=" v)) (concat others conf)) (server-lines nodes))]
+        lines (concat (map (fn [[k v]] (str k "=" v)) (concat others conf)) (map #(membership/server-line nodes client-port %) nodes))]
     (str (str/join "\n" lines) "\n")))
 
 (defn- sha256 [file]
@@ -74,12 +65,12 @@
   (c/exec :cc :-shared :-fPIC :-O2 :-o faults (str state "/faults.c") :-ldl))
 
 (defn- configure! [test node]
-  (let [boot (str node "-" (c/exec :cat boot-file))]
-    (cu/write-file! (zoo-cfg (:nodes test) (saucr?) boot (:conf test)) (str state "/zoo.cfg.new"))
-    (if (cu/exists? (str home "/conf/zoo.cfg"))
+  (let [boot (str node "-" (c/exec :cat boot-file))
+        file (str home "/conf/zoo.cfg")]
+    (if (cu/exists? file)
       ;; After a reconfiguration the members are in a file of the server's own, which zoo.cfg names: only the boot id changes.
-      (c/exec :sed :-i (str "s/^saucr.bootId=.*/saucr.bootId=" boot "/") (str home "/conf/zoo.cfg"))
-      (c/exec :cp (str state "/zoo.cfg.new") (str home "/conf/zoo.cfg")))))
+      (c/exec :sed :-i (str "s/^saucr.bootId=.*/saucr.bootId=" boot "/") file)
+      (cu/write-file! (zoo-cfg (:nodes test) (saucr?) boot (:conf test)) file))))
 
 (defn start! [test node]
   (c/su
@@ -140,7 +131,7 @@
       (c/exec :echo "0" :> boot-file)
       (c/exec :echo "0" :> clock-file)
       (c/exec :echo "0" :> fsync-file)
-      (c/exec :echo (number test node) :> (str data "/myid"))
+      (c/exec :echo (membership/number (:nodes test) node) :> (str data "/myid"))
       ;; So that a machine that loses power has its number.
       (when filesystem (c/exec :sync :-f (str data "/myid")) (told #(lazyfs/checkpoint! filesystem)))
       (when (:preload? test) (build-faults!)))

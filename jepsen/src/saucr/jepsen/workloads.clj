@@ -20,7 +20,7 @@
             [saucr.zk :as zk])
   (:import (io.saucr.services.once OnceClient)))
 
-(defn- hosts [nodes] (str/join "," (map #(str % ":" db/client-port) nodes)))
+(defn- hosts [nodes] (zk/hosts nodes db/client-port))
 
 (defn- with-retries
   "Until it works: the first operations of a test may meet an election."

@@ -1,7 +1,8 @@
 (ns saucr.workload.bank
   "Accounts between which money moves: :transfer is one multi with the versions that it read, :read one multi of reads. No
   read may see another total, and none an account below zero."
-  (:require [saucr.zk :as zk]))
+  (:require [saucr.history :as history]
+            [saucr.zk :as zk]))
 
 (def root "/bank")
 (def accounts (vec (range 8)))
@@ -29,11 +30,11 @@
 (defn check
   "Looks at each read."
   [history]
-  (let [reads (filter #(and (= :read (:f %)) (= :ok (:type %))) history)
+  (let [reads (history/of history :read :ok)
         wrong (remove #(and (= total (reduce + (vals (:value %)))) (every? nat-int? (vals (:value %)))
                             (= (set accounts) (set (keys (:value %)))))
                       reads)]
     {:valid? (cond (seq wrong) false (empty? reads) :unknown :else true)
      :reads (count reads)
-     :transfers (count (filter #(and (= :transfer (:f %)) (= :ok (:type %))) history))
+     :transfers (count (history/of history :transfer :ok))
      :wrong (vec (take 10 wrong))}))

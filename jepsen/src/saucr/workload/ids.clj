@@ -1,7 +1,8 @@
 (ns saucr.workload.ids
   "Unique ids: :generate creates a sequential node; the id is its number. No id comes twice, and an id that is asked for after
   another one was known is larger."
-  (:require [saucr.zk :as zk]))
+  (:require [saucr.history :as history]
+            [saucr.zk :as zk]))
 
 (def root "/ids")
 
@@ -33,7 +34,7 @@
 (defn check
   "Looks for ids that came twice, and for ids that fall."
   [history]
-  (let [ids (filter #(and (= :generate (:f %)) (= :ok (:type %))) history)
+  (let [ids (history/of history :generate :ok)
         twice (into (sorted-map) (filter #(< 1 (val %))) (frequencies (map :value ids)))
         falling (rising (filter #(= :generate (:f %)) history))]
     {:valid? (cond (or (seq twice) (seq falling)) false (empty? ids) :unknown :else true)

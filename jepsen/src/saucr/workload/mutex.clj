@@ -5,6 +5,7 @@
   larger token, so a resource that refuses smaller tokens than it has seen is safe."
   (:require [clojure.string :as str]
             [saucr.workload.ids :as ids]
+            [saucr.history :as history]
             [saucr.zk :as zk]))
 
 (def root "/mutex")
@@ -41,7 +42,7 @@
 (defn check
   "Looks for tokens that came twice or fall."
   [history]
-  (let [held (filter #(and (= :hold (:f %)) (= :ok (:type %))) history)
+  (let [held (history/of history :hold :ok)
         twice (into (sorted-map) (filter #(< 1 (val %))) (frequencies (map :value held)))
         falling (ids/rising (filter #(= :hold (:f %)) history))]
     {:valid? (cond (or (seq twice) (seq falling)) false (empty? held) :unknown :else true)

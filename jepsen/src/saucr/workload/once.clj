@@ -2,7 +2,8 @@
   "The once client (saucr-once): :add submits a sequential node, whose repetition would show. What a client gave no outcome for is
   continued by the next one on the same folder, as after the death of its process. At the end each acknowledged value is there
   exactly once, each other at most once."
-  (:require [saucr.zk :as zk])
+  (:require [saucr.history :as history]
+            [saucr.zk :as zk])
   (:import (io.saucr.services.once OnceClient Operation)
            (java.nio.file Path)
            (java.util.concurrent ExecutionException TimeUnit TimeoutException)))
@@ -39,9 +40,8 @@
 (defn check
   "Counts how often each value is there at the end."
   [history]
-  (let [final (last (filter #(and (= :read (:f %)) (= :ok (:type %))) history))
-        adds (group-by :type (filter #(= :add (:f %)) history))
-        values #(into (sorted-set) (map :value) (get adds %))
+  (let [final (last (history/of history :read :ok))
+        values #(history/values history :add %)
         there (frequencies (:value final))
         lost (into (sorted-set) (remove there) (values :ok))
         risen (into (sorted-set) (filter there) (values :fail))

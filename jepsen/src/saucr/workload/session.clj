@@ -2,7 +2,8 @@
   "Sessions and their ephemeral nodes. :live creates a node, stays a while, looks whether it is still there, and closes the
   session or dies. A node is there as long as its session, and goes with it: at once where the session was closed, and at the
   end, when all sessions are over, :read finds none."
-  (:require [saucr.zk :as zk]))
+  (:require [saucr.history :as history]
+            [saucr.zk :as zk]))
 
 (def root "/session")
 (def longest-life "Milliseconds that a session is kept." 2000)
@@ -42,8 +43,8 @@
 (defn check
   "Looks at each life, and at what is left when all are over."
   [history]
-  (let [lives (filter #(and (= :live (:f %)) (= :ok (:type %))) history)
-        final (last (filter #(and (= :read (:f %)) (= :ok (:type %))) history))
+  (let [lives (history/of history :live :ok)
+        final (last (history/of history :read :ok))
         early (filter #(:gone-early? (:value %)) lives)
         stayed (filter #(:stayed? (:value %)) lives)]
     {:valid? (cond (or (seq early) (seq stayed) (seq (:value final))) false

@@ -2,6 +2,7 @@
   "A set: :add creates a child, one :read at the end lists them all. What was acknowledged must be there, and nothing that
   nobody added."
   (:require [clojure.set :as set]
+            [saucr.history :as history]
             [saucr.zk :as zk]))
 
 (def root "/set")
@@ -17,16 +18,13 @@
             (zk/sync! client root)
             (assoc op :type :ok :value (into (sorted-set) (map parse-long) (zk/children client root))))))
 
-(defn- values [history f type]
-  (into #{} (comp (filter #(and (= f (:f %)) (= type (:type %)))) (map :value)) history))
-
 (defn check
   "Compares the last read with what was added."
   [history]
-  (let [final (last (filter #(and (= :read (:f %)) (= :ok (:type %))) history))
-        attempted (values history :add :invoke)
-        acknowledged (values history :add :ok)
-        failed (values history :add :fail)]
+  (let [final (last (history/of history :read :ok))
+        attempted (history/values history :add :invoke)
+        acknowledged (history/values history :add :ok)
+        failed (history/values history :add :fail)]
     (if (nil? final)
       {:valid? :unknown :error "The set was never read."}
       (let [read (set (:value final))

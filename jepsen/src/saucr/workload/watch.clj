@@ -1,7 +1,8 @@
 (ns saucr.workload.watch
   "Watches: :write sets a node, :observe leaves a watch on it and looks again. A session never sees a newer version of the node
   before the event that tells of it, never an older one than it has seen, and no event without a change."
-  (:require [saucr.zk :as zk]))
+  (:require [saucr.history :as history]
+            [saucr.zk :as zk]))
 
 (def root "/watch")
 (def patience "Milliseconds in which an event may come before an :observe looks on its own." 500)
@@ -33,7 +34,7 @@
 (defn check
   "Looks at each observation."
   [history]
-  (let [seen (filter #(and (= :observe (:f %)) (= :ok (:type %))) history)
+  (let [seen (history/of history :observe :ok)
         wrong (filter wrong? seen)
         told (filter #(:told? (:value %)) seen)]
     {:valid? (cond (seq wrong) false (empty? told) :unknown :else true)
