@@ -27,7 +27,6 @@ import org.apache.zookeeper.server.auth.IPAuthenticationProvider;
  * page, where this process has one. Thread-safe.
  */
 public final class AdminSite implements Site {
-    private static final String ALLOWED = "GET, HEAD, POST, TRACE, OPTIONS";
 
     /** A browser that came by TLS once comes by TLS for a day. */
     private static final String STRICT_TRANSPORT = "max-age=86400; includeSubDomains";
@@ -51,7 +50,7 @@ public final class AdminSite implements Site {
         }
         String path = exchange.path();
         if (exchange.method().equals("TRACE")) {
-            exchange.refuseMethod(ALLOWED);
+            exchange.refuseMethod();
         } else if (path.equals(commandUrl) || path.startsWith(commandUrl + "/")) {
             answerFolder(exchange, path.substring(commandUrl.length()));
         } else if (exchange.reads()) {
@@ -62,7 +61,7 @@ public final class AdminSite implements Site {
     private void answerFolder(Exchange exchange, String path) throws IOException {
         boolean posts = exchange.method().equals("POST");
         if (!exchange.reads() && !posts) {
-            exchange.refuseMethod(ALLOWED);
+            exchange.refuseMethod();
         } else if (path.isEmpty() || path.equals("/")) {
             exchange.answer(200, null, links().getBytes(StandardCharsets.ISO_8859_1));
         } else if (posts) {

@@ -21,7 +21,6 @@ import java.util.Set;
  * at a time, and an {@link HttpListener} bounds the rest. Thread-safe.
  */
 final class MetricsEndpoint {
-    private static final String ALLOWED = "GET, HEAD, POST, TRACE, OPTIONS";
     private static final int MOST_CONNECTIONS = 256;
     private static final long PATIENCE_MILLIS = 30_000;
 
@@ -55,13 +54,13 @@ final class MetricsEndpoint {
 
     private void answer(Exchange exchange) throws IOException {
         if (exchange.method().equals("TRACE")) {
-            exchange.refuseMethod(ALLOWED);
+            exchange.refuseMethod();
         } else if (exchange.path().equals("/metrics")) {
             if (exchange.reads() || exchange.method().equals("POST")) {
                 List<String> names = exchange.parameters().getOrDefault("name[]", List.of());
                 exchange.answer(200, TextFormat.CONTENT_TYPE_004, text(Set.copyOf(names)));
             } else {
-                exchange.refuseMethod(ALLOWED);
+                exchange.refuseMethod();
             }
         }
     }
