@@ -28,7 +28,7 @@ public final class AdminCommands {
 
     /**
      * An operator says that this birth never comes back (K15): what it has not acked returns, and
-     * it is told so, should it come back nevertheless.
+     * it gets this answer, should it come back nevertheless.
      *
      * @throws IllegalArgumentException where no service of that name is known, or none with that
      *     birth; says which are

@@ -87,7 +87,7 @@ final class Pairs {
         }
     }
 
-    /** What that turn did to pairs is told once it is final. */
+    /** Peers hear what that turn did to pairs once it is final. */
     private void recorded(Delta delta) {
         for (Change change : delta.changes()) {
             if (change instanceof Change.Consumed it && !it.peer().equals(name)) {
@@ -284,7 +284,7 @@ final class Pairs {
         } else if (frame instanceof Frame.Ask it) {
             ask(link, it, out);
         } else if (frame instanceof Frame.Seen) {
-            // It was told when its link came: what is lost it sees by itself.
+            // It heard so when its link came, and sees on its own what is lost.
             return;
         } else if (introduction.from == null) {
             close(link, link.peer() + " spoke before it said who it is", out);
@@ -427,7 +427,7 @@ final class Pairs {
             return false;
         }
         if (conversation.isBehind(peer, hello)) {
-            // It learns so by what it is told, and halts.
+            // It learns so from that frame, and halts.
             hello(link, key, birth, out);
             close(link, key + " is behind its own past: it knows less than it told before", out);
             return false;
@@ -622,7 +622,7 @@ final class Pairs {
         return true;
     }
 
-    /** An operator says that this birth never comes back: it is told so where it is there. */
+    /** An operator says that this birth never comes back: it hears so if it is there. */
     void declareLost(Peer peer, Birth birth, String reason, List<Action> out) {
         List<Link> there = List.copyOf(conversation(peer.key).links.keySet());
         endSilently(peer, birth, reason, out);

@@ -129,7 +129,7 @@ final class Release {
         return reads.size();
     }
 
-    /** What was read, and is recorded nowhere, is told once nothing can undo it (K4, C8). */
+    /** What was read, and is recorded nowhere, leaves once nothing can undo it (K4, C8). */
     List<Action> read(Input.Outside ask, Runnable what) {
         if (!provesReads) {
             after(past.turn, what);
@@ -204,7 +204,7 @@ final class Release {
                 .ifPresent(it -> leaving.add(new Action.Send(it, new Frame.Answer(request, body))));
     }
 
-    /** Once the newest turn is final, that is told to who saw it; once, where many queries did. */
+    /** Once the newest turn is final, its readers hear so; once, where many queries saw it. */
     private void coverLater(Link link) {
         if (past.turn != lastSeenTurn || !link.equals(lastSeenBy)) {
             lastSeenTurn = past.turn;

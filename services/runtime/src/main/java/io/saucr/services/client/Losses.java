@@ -37,7 +37,7 @@ public final class Losses {
     /**
      * Nobody decides yet.
      *
-     * @param executor on which whoever decides is asked
+     * @param executor on which the handler that decides is asked
      */
     public Losses(String service, Executor executor) {
         this.service = service;

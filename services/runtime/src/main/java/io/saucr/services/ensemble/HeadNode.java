@@ -144,7 +144,7 @@ public class HeadNode<H> extends EnsembleSession {
         listener.refused(reason);
     }
 
-    /** Whether {@link Listener#changed} is told of the head that was read. */
+    /** Whether {@link Listener#changed} gets the head that was read. */
     protected boolean watchesHead() {
         return true;
     }

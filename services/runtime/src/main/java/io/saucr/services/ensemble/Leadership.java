@@ -201,9 +201,9 @@ public final class Leadership implements AutoCloseable {
 
     /**
      * The start that holds the head may still run, if this folder is a copy that was made
-     * meanwhile: whoever answers at its address does. At an address that is this start's own nobody
-     * else answers: a service that always listens at the same port was killed, and the session of
-     * its last start is not over yet.
+     * meanwhile: the process that answers at its address does. At an address that is this start's
+     * own nobody else answers: a service that always listens at the same port was killed, and the
+     * session of its last start is not over yet.
      */
     private void takeUnlessAnotherRuns(Decision.Take take, Optional<String> at) {
         if (at.isPresent() && !at.equals(place.address()) && isAnswered(at.get())) {
@@ -270,7 +270,7 @@ public final class Leadership implements AutoCloseable {
                 refuse(reason);
                 return;
             }
-            // Whoever holds the head goes on without the ensemble.
+            // A start that holds the head continues without the ensemble.
             LOG.warn("{}: {}; asking again", place.path(), reason);
             node.end();
             lookLater();

@@ -68,7 +68,7 @@ public abstract class Wire<A> implements Dialer.Reached {
     private final boolean dialled;
     private final String remote;
 
-    /** The listener is told when no more than this waits again. */
+    /** The listener hears when no more than this waits again. */
     private final long drainedBytes;
 
     protected final AtomicLong unsent = new AtomicLong();
@@ -325,9 +325,9 @@ public abstract class Wire<A> implements Dialer.Reached {
     }
 
     /**
-     * Much waits: the listener is told when it does not any more.
+     * Much waits: the listener hears when it does not any more.
      *
-     * @return whether it does not meanwhile, and nobody is told
+     * @return whether it does not meanwhile, and nobody hears so
      */
     protected final boolean blocked() {
         blocked.set(true);
@@ -383,7 +383,7 @@ public abstract class Wire<A> implements Dialer.Reached {
     // ---- the end
 
     /**
-     * Ends the connection, behind what was sent before; the peer is told the reason. The listener
+     * Ends the connection, behind what was sent before; the peer gets the reason. The listener
      * hears of the end.
      */
     @Override

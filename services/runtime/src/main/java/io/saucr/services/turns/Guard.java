@@ -97,7 +97,7 @@ public interface Guard extends AutoCloseable {
      *
      * @param first the first birth that the service ever had: it stays, whatever births and starts
      *     follow
-     * @param provesReads whether what was read is told only once it is proven (C8)
+     * @param provesReads whether what was read leaves only once it is proven (C8)
      * @param keepsEpochs whether the state says behind which turn each start began, for clients to
      *     hear (C11)
      * @param leaseMillis so long replies to outside clients may leave before their turns are final

@@ -164,7 +164,7 @@ public final class OpenTurn implements Turn {
         answerType = Asks.answerOf(message);
     }
 
-    /** The message was taken: whoever asked has an answer, or will have one. */
+    /** The message was taken: the sender of a question has an answer, or will have one. */
     void throwUnlessAnswered(Object message) {
         if (message instanceof Asks<?>
                 && caller.isPresent()

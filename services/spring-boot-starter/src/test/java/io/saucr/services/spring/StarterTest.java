@@ -147,7 +147,7 @@ class StarterTest {
     void aServiceThatHaltsTurnsHealthRed() throws Exception {
         ConfigurableApplicationContext application = start("one");
         assertThat(get(application, "/actuator/health")).startsWith("{\"status\":\"UP\"");
-        // Whoever deletes the head leaves the service without one: it does not make another (C17).
+        // A service whose head was deleted has none: it does not make another (C17).
         ZooKeeper admin =
                 new ZooKeeper("127.0.0.1:" + ensemble.getLocalPort(), 10_000, event -> {});
         admin.delete("/apps/bank/head", -1);

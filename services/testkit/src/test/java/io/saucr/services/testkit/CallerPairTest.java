@@ -30,7 +30,7 @@ class CallerPairTest {
 
     record Shown(List<String> texts) {}
 
-    /** Keeps who asked, and answers the one that asked first when it is told to. */
+    /** Keeps the callers, and answers the one that asked first on command. */
     private static final class Desk implements Service {
 
         record Waiting(Caller caller, String text) {}

@@ -208,7 +208,7 @@ final class CopiedHistory {
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Only what recoveries put there: what somebody else has put there stays, and is told. */
+    /** Only what recoveries put there: a file of somebody else stays, and is named. */
     static void discard(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             return;
