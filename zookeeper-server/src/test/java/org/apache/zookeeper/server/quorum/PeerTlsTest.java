@@ -831,7 +831,10 @@ class PeerTlsTest {
         }
         peer.getOutputStream().write(random(5, 100));
         assertThatThrownBy(() -> socket.getInputStream().read())
-                .isInstanceOf(how.equals("cut") ? EOFException.class : SSLException.class);
+                .isInstanceOfAny(
+                        how.equals("cut")
+                                ? new Class<?>[] {EOFException.class, SocketException.class}
+                                : new Class<?>[] {SSLException.class});
         if (how.equals("spoiled")) {
             assertThatThrownBy(() -> socket.getOutputStream().write(1))
                     .isInstanceOf(IOException.class);
@@ -1020,7 +1023,8 @@ class PeerTlsTest {
             try {
                 assertThat(peer.get() % 1000).isZero();
             } catch (ExecutionException e) {
-                assertThat(e).hasCauseInstanceOf(EOFException.class);
+                // Cut within a record; a reset where the session tickets were not read before it.
+                assertThat(e).cause().isInstanceOfAny(EOFException.class, SocketException.class);
             }
         }
         soon().until(
