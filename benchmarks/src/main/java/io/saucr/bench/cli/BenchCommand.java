@@ -63,6 +63,11 @@ public final class BenchCommand {
                                         + " those before, and latency counts from then (open loop,"
                                         + " no coordinated omission)."),
                         FigureCommand.of(
+                                Figure.starved(),
+                                "A write every 20 ms by one client on ssd, for ensembles of 3 and 5"
+                                        + " whose servers may use half a processor each (open"
+                                        + " loop). Use slices of 30 s: 3 s hold 150 writes."),
+                        FigureCommand.of(
                                 Figure.ensembles(),
                                 "Update-only load with 8 clients on hdd for ensembles of 3, 5 and"
                                         + " 7."),

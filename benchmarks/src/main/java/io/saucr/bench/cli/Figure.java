@@ -17,6 +17,7 @@ import java.util.List;
  * @param rates offered operations per second; 0: as many as are answered
  * @param sizes what else the ensembles hold and serve
  * @param oneAtATime whether cases are left out in which both value and sizes are not the first
+ * @param processors how many each server may use while slices are measured; 0: all
  */
 record Figure(
         String name,
@@ -28,7 +29,8 @@ record Figure(
         List<Integer> valueBytes,
         List<Double> rates,
         List<Sizes> sizes,
-        boolean oneAtATime) {
+        boolean oneAtATime,
+        double processors) {
     static final List<String> ALL_THREE =
             List.of(Configuration.SAUCR, Configuration.MEMORY_DURABLE, Configuration.DISK_DURABLE);
     private static final List<DeviceProfile> HDD_AND_SSD =
@@ -66,7 +68,8 @@ record Figure(
                 ONE_KILOBYTE,
                 AS_FAST_AS_ANSWERED,
                 List.of(Sizes.NONE),
-                false);
+                false,
+                0);
     }
 
     /** Update-only, 8 clients on a disk that takes 10 ms. */
@@ -86,7 +89,8 @@ record Figure(
                 valueBytes,
                 AS_FAST_AS_ANSWERED,
                 sizes,
-                true);
+                true,
+                0);
     }
 
     static Figure quick() {
@@ -142,7 +146,23 @@ record Figure(
                 ONE_KILOBYTE,
                 List.of(100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0),
                 List.of(Sizes.NONE),
-                false);
+                false,
+                0);
+    }
+
+    static Figure starved() {
+        return new Figure(
+                "starved",
+                ALL_THREE,
+                List.of(Workloads.UPDATE),
+                List.of(1),
+                List.of(DeviceProfile.SSD),
+                List.of(3, 5),
+                ONE_KILOBYTE,
+                List.of(50.0),
+                List.of(Sizes.NONE),
+                false,
+                0.5);
     }
 
     static Figure ensembles() {

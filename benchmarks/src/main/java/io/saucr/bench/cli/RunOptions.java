@@ -84,6 +84,15 @@ final class RunOptions {
     private int busy;
 
     @Option(
+            names = "--cpus",
+            paramLabel = "N",
+            description =
+                    "Processors that each server may use while slices are measured, such as 0.5, by a"
+                            + " control group as of a container; Linux, as root (default: all, or"
+                            + " the figure's own).")
+    private Double processors;
+
+    @Option(
             names = "--records",
             paramLabel = "N",
             description = "Nodes that each load finds when it begins (default: ${DEFAULT-VALUE}).",
@@ -217,6 +226,13 @@ final class RunOptions {
                         ? List.of(DeviceProfile.NONE)
                         : devices != null ? devices : figure.devices();
         SystemOptions.requireShim(disks);
+        double limit = processors != null ? processors : figure.processors();
+        if (processors != null && !(processors > 0)) {
+            throw new IllegalArgumentException("--cpus must be above 0");
+        }
+        if (limit > 0) {
+            system.requireOwnServers("--cpus", "limits the servers' processes");
+        }
         if (figure.sizes().stream().anyMatch(each -> !each.equals(Sizes.NONE))) {
             system.requireOwnServers(figure.name(), "fills servers with what it does not remove");
         }
@@ -250,6 +266,7 @@ final class RunOptions {
                 most,
                 precision,
                 busy,
+                limit,
                 elsewhere
                         ? List.of()
                         : system.jvmFlags(large ? SystemOptions.JVM_WITH_ROOM : SystemOptions.JVM));

@@ -36,6 +36,7 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     private final Map<Integer, JvmAllocations> allocations = new HashMap<>();
     private int leader;
     private boolean pinned;
+    private ProcessorQuota quota;
 
     /** What processes used that were killed. */
     private ProcessUsage gone = ProcessUsage.NONE;
@@ -169,6 +170,11 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         for (int id = 1; id <= ensemble.size(); id++) {
             ensemble.shim(id).ifPresent(shim -> shim.delay(profile.forceDelay()));
         }
+    }
+
+    @Override
+    public void limit(double processors) throws IOException {
+        quota = ProcessorQuota.of(processors, running().stream().map(ServerProcess::pid).toList());
     }
 
     /**
@@ -325,5 +331,8 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     public void close() {
         allocations.values().forEach(JvmAllocations::close);
         ensemble.close();
+        if (quota != null) {
+            quota.close();
+        }
     }
 }

@@ -85,6 +85,12 @@ public final class ConnectedEnsemble implements MeasuredEnsemble {
     }
 
     @Override
+    public void limit(double processors) {
+        throw new IllegalStateException(
+                "processors cannot be taken from servers that run elsewhere");
+    }
+
+    @Override
     public void fail(int followers) {
         throw new IllegalArgumentException(
                 "servers of an ensemble that runs elsewhere cannot be killed");

@@ -2,6 +2,7 @@ package io.saucr.bench.ensemble;
 
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.EnsembleUsage;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,13 @@ public interface MeasuredEnsemble extends AutoCloseable {
 
     /** From now on every force takes at least the profile's time. */
     void device(DeviceProfile profile);
+
+    /**
+     * From now on each running server may use so many processors, as in a container with a limit.
+     *
+     * @throws IOException if they cannot be taken away
+     */
+    void limit(double processors) throws IOException;
 
     /** Kills followers, lowest number first, and waits until the others serve. */
     void fail(int followers) throws Exception;

@@ -136,6 +136,11 @@ public final class Benchmark {
             for (MeasuredEnsemble ensemble : ensembles) {
                 ensemble.awaitMode();
             }
+            if (plan.processors() > 0) {
+                for (MeasuredEnsemble ensemble : ensembles) {
+                    ensemble.limit(plan.processors());
+                }
+            }
             try (BusyProcesses busy = BusyProcesses.start(plan.busy())) {
                 int round = roundsDone;
                 do {

@@ -26,6 +26,7 @@ import java.util.Map;
  * @param precision half width of the confidence interval of every ratio of throughputs, as a part
  *     of the ratio, after which no further round is run; 0 if the rounds alone decide
  * @param busy processes that only compute beside the ensembles while slices are measured
+ * @param processors how many each server may use once it is warm; 0: as many as there are
  * @param jvmFlags of every server
  */
 public record RunPlan(
@@ -41,6 +42,7 @@ public record RunPlan(
         int maxRounds,
         double precision,
         int busy,
+        double processors,
         List<String> jvmFlags) {
 
     /** Checks what can be checked before anything is started. */
@@ -66,6 +68,7 @@ public record RunPlan(
         require(rounds >= 1 && maxRounds >= rounds, "at least one round, and no more than allowed");
         require(precision >= 0 && precision < 1, "a precision between 0 and 1");
         BusyProcesses.requirePossible(busy);
+        require(processors >= 0, "a negative number of processors");
     }
 
     private static void require(boolean condition, String what) {
@@ -107,6 +110,9 @@ public record RunPlan(
         values.put("precision", precision);
         if (busy > 0) {
             values.put("busy", busy);
+        }
+        if (processors > 0) {
+            values.put("processors", processors);
         }
         values.put("jvmFlags", jvmFlags);
         return values;

@@ -200,6 +200,10 @@ class BenchCommandIT {
         assertThat(run("sizes", "--znodes=5,5").err()).contains("a case that is given twice");
         assertThat(run("sizes", "--observers=10").err()).contains("0 to 9 observers, not 10");
         assertThat(run("sizes", "--busy=1001").err()).contains("--busy: 0 to 1000");
+        assertThat(run("starved", "--cpus=0").err()).contains("--cpus must be above 0");
+        assertThat(run("starved", "--connect=a:1", "--servers=3").status()).isEqualTo(2);
+        assertThat(run("quick", "--connect=a:1", "--cpus=0.5").err())
+                .contains("servers that run elsewhere");
         assertThat(run("fig9", "--events=5:nap").err()).contains("'5:nap'");
         assertThat(run("quick", "--resume").err()).contains("--resume needs --out");
         assertThat(run("merge", folder.resolve("no").toString()).status()).isEqualTo(1);

@@ -60,6 +60,7 @@ class RunFolderTest {
                 1,
                 0,
                 0,
+                0,
                 List.of());
     }
 
