@@ -81,6 +81,11 @@ public final class TestServer implements AutoCloseable {
         }
     }
 
+    /** How many sessions there are. */
+    public int sessions() {
+        return server.getSessionTracker().globalSessions().size();
+    }
+
     /** What clients connect to. */
     public String connect() {
         return "127.0.0.1:" + port;

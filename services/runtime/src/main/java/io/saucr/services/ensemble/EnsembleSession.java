@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session with the ensemble that is opened again for as long as it takes, and what the outcome of
- * a request means. All methods but {@link #close} run on the executor given, one at a time.
+ * One user of this process's session with the ensemble, which is opened again for as long as it
+ * takes, and what the outcome of a request means. All methods but {@link #close} run on the
+ * executor given, one at a time.
  */
 abstract class EnsembleSession implements AutoCloseable {
 
@@ -40,11 +41,20 @@ abstract class EnsembleSession implements AutoCloseable {
 
     protected final ServicePath place;
     private final ScheduledExecutorService executor;
-    private ZooKeeper session;
     private Session watcher;
+
+    /** The session joined, by {@link #watcher}; null where there is none. */
+    private volatile Joined joined;
+
     private volatile boolean connected;
-    private long answered = System.nanoTime();
     private volatile boolean closed;
+
+    private record Joined(SharedSession session, Watcher by) {
+
+        void leave(List<Op> deleting) {
+            session.leave(by, deleting);
+        }
+    }
 
     /**
      * Nothing is sent before the first request.
@@ -81,19 +91,30 @@ abstract class EnsembleSession implements AutoCloseable {
     }
 
     protected final boolean isCurrent(ZooKeeper asked) {
-        return asked == session && !closed;
+        return asked == client() && !closed;
     }
 
     protected final boolean hasSession() {
-        return session != null;
+        return joined != null;
+    }
+
+    private ZooKeeper client() {
+        Joined now = joined;
+        return now == null ? null : now.session().client();
+    }
+
+    /** Whether the session is the process's; else ephemeral znodes go when this one ends it. */
+    protected boolean sharesSession() {
+        return true;
+    }
+
+    /** What takes this one's ephemeral znodes from a session that others still use. */
+    protected List<Op> farewell() {
+        return List.of();
     }
 
     protected final Watcher watcher() {
         return watcher;
-    }
-
-    protected final void answered() {
-        answered = System.nanoTime();
     }
 
     /** Hears what came of a request, and what came with it. */
@@ -151,13 +172,12 @@ abstract class EnsembleSession implements AutoCloseable {
     /** Hears an outcome that nobody knows, or that is about the znode itself; refuses others. */
     protected final void outcome(Code code, Consumer<String> unknown) {
         if (isUnknown(code)) {
-            lost(code);
+            lost();
             unknown.accept(code.name());
         } else if (code == Code.BADVERSION
                 || code == Code.NONODE
                 || code == Code.NODEEXISTS
                 || code == Code.RUNTIMEINCONSISTENCY) {
-            answered();
             unknown.accept(code.name());
         } else {
             refuse(code);
@@ -167,7 +187,7 @@ abstract class EnsembleSession implements AutoCloseable {
     /** Requests the same again where nobody knows the outcome; refuses others. */
     protected final void failed(Code code, Runnable request) {
         if (isUnknown(code)) {
-            lost(code);
+            lost();
             again(request);
         } else {
             refuse(code);
@@ -199,44 +219,54 @@ abstract class EnsembleSession implements AutoCloseable {
         }
     }
 
-    protected final void lost(Code code) {
-        boolean forLong = System.nanoTime() - answered > place.sessionTimeout().toNanos();
-        if (code == Code.SESSIONEXPIRED || forLong) {
-            // Servers that were restored from before refuse a session that has seen more than they
-            // have, for ever.
+    /** A request was not answered: the session is given up where it is of no use any more. */
+    protected final void lost() {
+        Joined now = joined;
+        if (now != null && now.session().isOver()) {
+            now.session().end();
             end();
-            answered();
         }
     }
 
-    /** The session, which is opened where there is none; null where that is not possible. */
+    /** The client, where a session can be opened; null where that is not possible. */
     protected final ZooKeeper session() {
         if (closed) {
             return null;
         }
-        if (session == null) {
-            Session made = new Session();
+        if (joined == null) {
+            watcher = new Session();
             try {
-                session =
-                        Sessions.open(
-                                place.connect(), place.sessionTimeout(), place.credentials(), made);
+                SharedSession session =
+                        sharesSession()
+                                ? SharedSession.join(
+                                        place.connect(),
+                                        place.sessionTimeout(),
+                                        place.credentials(),
+                                        watcher)
+                                : SharedSession.alone(
+                                        place.connect(),
+                                        place.sessionTimeout(),
+                                        place.credentials(),
+                                        watcher);
+                joined = new Joined(session, watcher);
             } catch (IOException e) {
                 LOG.warn("no client for {}: {}; trying again", place.connect(), e.getMessage());
                 return null;
             }
-            watcher = made;
         }
-        return session;
+        return client();
     }
 
+    /** Leaves the session; the next request joins another one, or the same. */
     protected final void end() {
-        ZooKeeper last = session;
-        session = null;
+        Joined last = joined;
+        joined = null;
         watcher = null;
         connected = false;
         ended();
         if (last != null) {
-            Thread closing = new Thread(() -> Sessions.close(last), "session of " + place.path());
+            // The end of a session waits for the servers.
+            Thread closing = new Thread(() -> last.leave(List.of()), "session of " + place.path());
             closing.setDaemon(true);
             closing.start();
         }
@@ -253,13 +283,13 @@ abstract class EnsembleSession implements AutoCloseable {
         }
     }
 
-    /** Ends the session, so that addresses go at once; the head stays. Any thread. */
+    /** Leaves the session, so that addresses go at once; the head stays. Any thread. */
     @Override
     public final void close() {
         closed = true;
-        ZooKeeper last = session;
+        Joined last = joined;
         if (last != null) {
-            Sessions.close(last);
+            last.leave(farewell());
         }
     }
 
@@ -276,7 +306,7 @@ abstract class EnsembleSession implements AutoCloseable {
                 boolean anew = !connected;
                 connected = true;
                 if (anew) {
-                    connected(session);
+                    connected(client());
                 }
             }
             case Expired -> {

@@ -83,6 +83,9 @@ public class HeadNode<H> extends EnsembleSession {
     private Optional<String> address;
     private boolean published;
 
+    /** What deletes the address again, as long as the head has not changed since. */
+    private volatile List<Op> farewell = List.of();
+
     /**
      * Nothing is sent before the first request.
      *
@@ -125,6 +128,11 @@ public class HeadNode<H> extends EnsembleSession {
     }
 
     @Override
+    protected final List<Op> farewell() {
+        return farewell;
+    }
+
+    @Override
     protected void connected(ZooKeeper to) {
         listener.changed();
     }
@@ -162,7 +170,6 @@ public class HeadNode<H> extends EnsembleSession {
     /** Goes on after a request that succeeded; else the listener hears that. */
     protected final void ifOk(Code code, Runnable then) {
         if (code == Code.OK) {
-            answered();
             then.run();
         } else {
             outcome(code, listener::unknown);
@@ -216,12 +223,10 @@ public class HeadNode<H> extends EnsembleSession {
             // It has moved on meanwhile.
             again(this::read);
         } else if (code == Code.NONODE) {
-            answered();
             listener.read(Optional.empty(), 0);
         } else if (code != Code.OK) {
             failed(code, this::read);
         } else {
-            answered();
             H head;
             try {
                 head = text.decode().decode(data);
@@ -346,6 +351,7 @@ public class HeadNode<H> extends EnsembleSession {
 
     private void publish(ZooKeeper asked, Op head, boolean replacing, int version) {
         String told = address.orElseThrow();
+        farewell = List.of(Op.check(path(current), version), Op.delete(path("at"), -1));
         List<Op> ops = new ArrayList<>();
         ops.add(head);
         if (replacing) {
@@ -430,7 +436,6 @@ public class HeadNode<H> extends EnsembleSession {
                 List.of(Op.check(path(current), version)),
                 (code, results) -> {
                     if (code == Code.OK) {
-                        answered();
                         answer.accept(true);
                     } else {
                         outcome(code, why -> answer.accept(false));

@@ -83,6 +83,15 @@ public final class StandbyNode extends HeadNode<StandbyHead> {
         return false;
     }
 
+    /**
+     * The address of a member that is no longer primary goes at once, whatever the head says by
+     * then.
+     */
+    @Override
+    protected boolean sharesSession() {
+        return false;
+    }
+
     @Override
     protected String unreadable(byte[] data, Head.UnreadableHeadException e) {
         try {
@@ -170,7 +179,7 @@ public final class StandbyNode extends HeadNode<StandbyHead> {
                 by,
                 (code, stat) -> {
                     if (isUnknown(code)) {
-                        lost(code);
+                        lost();
                     } else if (code == Code.OK) {
                         sawChallenge(stat.getMzxid());
                     }

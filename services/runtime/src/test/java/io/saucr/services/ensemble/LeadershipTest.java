@@ -18,6 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -267,5 +269,85 @@ class LeadershipTest {
                         });
         leadership.close();
         assertThat(ended.get()).hasMessageContaining("closed before it had the head");
+    }
+
+    private long owner(String path) throws Exception {
+        return reader.exists(path + "/at", false).getEphemeralOwner();
+    }
+
+    private void awaitAddresses() {
+        await().ignoreExceptions()
+                .untilAsserted(
+                        () -> assertThat(owner("/apps/bank")).isEqualTo(owner("/apps/shop")));
+    }
+
+    @Test
+    void theServicesOfAProcessShareASession() throws Exception {
+        Leadership bank = leadership("/apps/bank", 0, FIRST);
+        try (Leadership shop = leadership("/apps/shop", 0, FIRST)) {
+            bank.take();
+            shop.take();
+            awaitAddresses();
+            // The reader's, and theirs.
+            assertThat(server.sessions()).isEqualTo(2);
+            long session = owner("/apps/shop");
+
+            bank.close();
+            await().untilAsserted(() -> assertThat(address()).isEqualTo("NONODE"));
+            assertThat(owner("/apps/shop")).isEqualTo(session);
+        }
+        await().untilAsserted(() -> assertThat(server.sessions()).isEqualTo(1));
+        assertThat(lost).isEmpty();
+    }
+
+    @Test
+    void whenTheSharedSessionExpiresEachServiceKeepsItsHead() throws Exception {
+        try (Leadership bank = leadership("/apps/bank", 0, FIRST);
+                Leadership shop = leadership("/apps/shop", 0, FIRST)) {
+            bank.take();
+            shop.take();
+            awaitAddresses();
+            long before = owner("/apps/bank");
+
+            server.expire(before);
+            await().ignoreExceptions()
+                    .untilAsserted(() -> assertThat(owner("/apps/bank")).isNotEqualTo(before));
+            awaitAddresses();
+            assertThat(lost).isEmpty();
+            assertThat(holder()).isEqualTo(FIRST);
+        }
+    }
+
+    @Test
+    void whoLosesItsHeadLeavesTheOthersOfItsSessionAlone() throws Exception {
+        Leadership bank = leadership("/apps/bank", 0, FIRST);
+        try (Leadership shop = leadership("/apps/shop", 0, FIRST)) {
+            bank.take();
+            shop.take();
+            awaitAddresses();
+            long session = owner("/apps/shop");
+
+            // Another process takes the bank, and its address with it.
+            Head other = new Head(SECOND, Optional.empty());
+            List<OpResult> unused =
+                    reader.multi(
+                            List.of(
+                                    Op.setData("/apps/bank/head", other.encode(), -1),
+                                    Op.delete("/apps/bank/at", -1),
+                                    Op.create(
+                                            "/apps/bank/at",
+                                            "elsewhere:1".getBytes(UTF_8),
+                                            ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                                            CreateMode.EPHEMERAL)));
+            await().untilAsserted(() -> assertThat(lost).hasSize(1));
+            bank.close();
+            try (Leadership third = leadership("/apps/third", 0, FIRST)) {
+                // Behind whatever the bank's end asked for, as the session is the same.
+                third.take();
+            }
+            assertThat(address()).isEqualTo("elsewhere:1");
+            assertThat(owner("/apps/shop")).isEqualTo(session);
+            assertThat(lost).hasSize(1);
+        }
     }
 }

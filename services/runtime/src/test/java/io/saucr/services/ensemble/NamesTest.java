@@ -158,4 +158,22 @@ class NamesTest {
         names.follow("/bank", address -> told.add("b " + address.orElse("nobody")));
         awaitTold("a 127.0.0.1:7001", "b 127.0.0.1:7001");
     }
+
+    @Test
+    void allOfAProcessShareASessionAndWhoIsClosedHearsNothing() throws Exception {
+        create("/bank", "");
+        create("/bank/at", "127.0.0.1:7001");
+        names.follow("/bank", address -> told.add("a " + address.orElse("nobody")));
+        awaitTold("a 127.0.0.1:7001");
+        try (Names other = new Names(server.connect(), Duration.ofSeconds(10), Optional.empty())) {
+            other.follow("/bank", address -> told.add("b " + address.orElse("nobody")));
+            awaitTold("a 127.0.0.1:7001", "b 127.0.0.1:7001");
+            // The writer's, and theirs.
+            assertThat(server.sessions()).isEqualTo(2);
+        }
+        writer.setData("/bank/at", "127.0.0.1:7002".getBytes(UTF_8), -1);
+        awaitTold("a 127.0.0.1:7001", "b 127.0.0.1:7001", "a 127.0.0.1:7002");
+        names.close();
+        await().untilAsserted(() -> assertThat(server.sessions()).isEqualTo(1));
+    }
 }
