@@ -4,6 +4,7 @@ import io.saucr.ensemble.HostPressure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -105,9 +106,15 @@ public final class BenchCommand {
                                     command.getErr().println("saucr-bench: " + message(failure));
                                     return failure instanceof IllegalArgumentException ? 2 : 1;
                                 });
-        return HostPressure.around(
-                () -> line.execute(arguments),
-                stall -> line.getErr().println("saucr-bench: " + stall));
+        // Clients with TLS read theirs, see Security.
+        Properties before = (Properties) System.getProperties().clone();
+        try {
+            return HostPressure.around(
+                    () -> line.execute(arguments),
+                    stall -> line.getErr().println("saucr-bench: " + stall));
+        } finally {
+            System.setProperties(before);
+        }
     }
 
     private static String message(Throwable failure) {

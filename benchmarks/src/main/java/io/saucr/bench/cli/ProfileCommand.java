@@ -54,6 +54,7 @@ final class ProfileCommand implements Callable<Integer> {
     private static final String OWN_CODE = "(anything of SAUCR's on the stack)";
 
     @Mixin private SystemOptions system;
+    @Mixin private SecurityOptions security;
     @Mixin private OutputOptions output;
     @Mixin private LoadOptions options = new LoadOptions(64, 20, DeviceProfile.HDD);
 
@@ -104,8 +105,11 @@ final class ProfileCommand implements Callable<Integer> {
         options.check();
         try (WorkFolder work = output.work()) {
             List<Configuration> configurations =
-                    system.configurations(
-                            List.of(Configuration.SAUCR, Configuration.MEMORY_DURABLE), work);
+                    security.of(
+                            system.configurations(
+                                    List.of(Configuration.SAUCR, Configuration.MEMORY_DURABLE),
+                                    work),
+                            work);
             List<String> jvmFlags = system.jvmFlags(SystemOptions.JVM);
             RunFolder folder = output.open(TITLE, plan(configurations, jvmFlags));
             folder.replace(STAGES, StageCost.class, List.of());

@@ -24,6 +24,7 @@ import picocli.CommandLine.Option;
 /** The options of every subcommand that measures slices of load; filled in by picocli. */
 final class RunOptions {
     @Mixin private SystemOptions system;
+    @Mixin private SecurityOptions security;
     @Mixin private OutputOptions output;
 
     @Option(
@@ -216,6 +217,9 @@ final class RunOptions {
     RunPlan plan(Figure figure, WorkFolder work) throws IOException {
         List<Configuration> parsed = system.configurations(figure.configurations(), work);
         boolean elsewhere = system.elsewhere();
+        if (elsewhere) {
+            security.requireNone();
+        }
         if (elsewhere && (devices != null || servers != null || failed > 0)) {
             throw new IllegalArgumentException(
                     "--device, --servers and --failed are for servers that are started here, not for"
@@ -235,6 +239,7 @@ final class RunOptions {
         }
         if (figure.sizes().stream().anyMatch(each -> !each.equals(Sizes.NONE))) {
             system.requireOwnServers(figure.name(), "fills servers with what it does not remove");
+            security.requirePlainClients(figure.name());
         }
         List<Integer> bytes = valueBytes != null ? valueBytes : figure.valueBytes();
         List<Case> cases = new ArrayList<>();
@@ -255,7 +260,7 @@ final class RunOptions {
         int most = maxRounds != null ? maxRounds : Math.max(rounds, precision > 0 ? 40 : rounds);
         return new RunPlan(
                 figure.name(),
-                parsed,
+                security.of(parsed, work),
                 failed,
                 cases,
                 records,

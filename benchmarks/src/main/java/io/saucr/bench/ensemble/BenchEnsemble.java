@@ -7,6 +7,7 @@ import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.FsyncShim;
 import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.Majority;
+import io.saucr.ensemble.ServerAddress;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
 import java.io.IOException;
@@ -31,6 +32,7 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     private static final Pattern ZXID = Pattern.compile("(?m)^Zxid: 0x([0-9a-f]+)$");
 
     private final Configuration configuration;
+    private final LoopbackHosting hosting;
     private final Ensemble ensemble;
     private final int voters;
     private final Map<Integer, JvmAllocations> allocations = new HashMap<>();
@@ -61,14 +63,18 @@ public final class BenchEnsemble implements MeasuredEnsemble {
             throws IOException {
         this.configuration = configuration;
         this.voters = voters;
+        this.hosting =
+                new LoopbackHosting(
+                        Files.createDirectories(work).toRealPath(),
+                        voters + observers,
+                        FsyncShim.available()
+                                ? LoopbackHosting.Disk.SHIM
+                                : LoopbackHosting.Disk.PLAIN);
         Ensemble.Builder builder =
                 Ensemble.of(configuration.distribution(), work)
                         .voters(voters)
                         .observers(observers)
-                        .disk(
-                                FsyncShim.available()
-                                        ? LoopbackHosting.Disk.SHIM
-                                        : LoopbackHosting.Disk.PLAIN)
+                        .hosting(hosting)
                         .set("tickTime", "2000")
                         .set("maxClientCnxns", "0")
                         .set("initLimit", "10")
@@ -76,8 +82,28 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         if (!jvmFlags.equals(Ensemble.SMALL_JVM)) {
             builder.jvm(jvmFlags);
         }
+        configuration.security().settings().forEach(builder::set);
         configuration.settings().forEach(builder::set);
         this.ensemble = builder.build();
+        if (clientsUseTls()) {
+            for (ServerProcess server : ensemble.servers()) {
+                int port = secureAddress(server).clientPort();
+                server.configure("secureClientPort", Integer.toString(port));
+            }
+        }
+    }
+
+    private boolean clientsUseTls() {
+        return configuration.security().tls() == Security.Tls.ALL;
+    }
+
+    /** That of a server that does not exist; its port for clients is this one's for TLS. */
+    private ServerAddress secureAddress(ServerProcess server) {
+        return hosting.address(ensemble.size() + server.id());
+    }
+
+    private String client(ServerProcess server) {
+        return (clientsUseTls() ? secureAddress(server) : server.address()).client();
     }
 
     @Override
@@ -245,10 +271,10 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         List<String> addresses = new ArrayList<>();
         for (ServerProcess server : running()) {
             if (votes(server) && server.id() != leader) {
-                addresses.add(server.address().client());
+                addresses.add(client(server));
             }
         }
-        addresses.add(ensemble.server(leader).address().client());
+        addresses.add(client(ensemble.server(leader)));
         return addresses;
     }
 

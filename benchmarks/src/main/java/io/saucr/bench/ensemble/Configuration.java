@@ -14,9 +14,14 @@ import java.util.Map;
  * @param distribution null if the ensemble runs elsewhere
  * @param settings keys of {@code zoo.cfg}, in order
  * @param connect the connect string of an ensemble that runs elsewhere; null if it is started here
+ * @param security of an ensemble that is started here
  */
 public record Configuration(
-        String name, Distribution distribution, Map<String, String> settings, String connect) {
+        String name,
+        Distribution distribution,
+        Map<String, String> settings,
+        String connect,
+        Security security) {
     public static final String MEMORY_DURABLE = "memory-durable";
     public static final String DISK_DURABLE = "disk-durable";
     public static final String SAUCR = "saucr";
@@ -74,7 +79,7 @@ public record Configuration(
         if (parts.length > 1 && text.indexOf('=') > text.indexOf(',')) {
             name = text;
         }
-        return new Configuration(name, distribution.named(name), settings, null);
+        return new Configuration(name, distribution.named(name), settings, null, Security.NONE);
     }
 
     /**
@@ -90,7 +95,12 @@ public record Configuration(
             throw new IllegalArgumentException(
                     "'" + text + "': expected [NAME=]HOST:PORT[,HOST:PORT...][/CHROOT]");
         }
-        return new Configuration(name, null, Map.of(), connect);
+        return new Configuration(name, null, Map.of(), connect, Security.NONE);
+    }
+
+    /** The same with TLS, or Netty. */
+    public Configuration secured(Security other) {
+        return new Configuration(name, distribution, settings, connect, other);
     }
 
     /** Whether its servers replicate situation-aware, so that they have a mode. */
@@ -107,6 +117,7 @@ public record Configuration(
         } else {
             values.put("version", distribution.version());
             values.put("settings", settings);
+            values.putAll(security.described());
         }
         return values;
     }

@@ -74,6 +74,34 @@ class BenchCommandIT {
         assertThat(again.err()).contains("holds the results of another run");
     }
 
+    @Test
+    void everythingIsMeasuredWithTls() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                onSmallServers(
+                        folder,
+                        "fig7",
+                        "--tls=all",
+                        "--configurations=saucr;memory-durable",
+                        "--servers=3",
+                        "--clients=2",
+                        "--device=none",
+                        "--rounds=1",
+                        "--slice=0.4",
+                        "--warm-up=0.2",
+                        "--compile=0",
+                        "--records=20");
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/plan/configurations/0/tls").asText()).isEqualTo("ALL");
+        assertThat(result.at("/slices/0/errors").asLong()).isZero();
+        assertThat(result.at("/slices/0/mode").asText()).isEqualTo("fast");
+        assertThat(Files.readString(results.resolve("logs/saucr-1.log")))
+                .contains("NettyServerCnxnFactory", "(secure=127.0.0.1:", "TLSv1.3 - ");
+        // Later clients of this JVM do without.
+        assertThat(System.getProperty("zookeeper.client.secure")).isNull();
+    }
+
     @Tag("long")
     @Test
     void withServersDownSaucrIsSlow() throws Exception {
