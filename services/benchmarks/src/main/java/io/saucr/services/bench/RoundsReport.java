@@ -86,12 +86,12 @@ final class RoundsReport {
     }
 
     private String table() {
-        List<String> head = new ArrayList<>(List.of("contender"));
-        figures.forEach(it -> head.add(it.name()));
+        List<String> head = new ArrayList<>(List.of("figure"));
+        head.addAll(contenders.keySet());
         Table table = Table.ofNumbers(head.toArray(String[]::new));
-        for (String contender : contenders.keySet()) {
-            List<String> row = new ArrayList<>(List.of(contender));
-            for (Figure figure : figures) {
+        for (Figure figure : figures) {
+            List<String> row = new ArrayList<>(List.of(figure.name()));
+            for (String contender : contenders.keySet()) {
                 double[] own = of(contender, figure);
                 row.add(own.length == 0 ? "-" : spread(Spread.of(own)));
             }

@@ -33,6 +33,7 @@ import picocli.CommandLine.Option;
             IndependentSetBench.class,
             DhtBench.class,
             AuctionBench.class,
+            ChainBench.class,
             KvBench.class,
             PauseBench.class
         },

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +41,21 @@ final class TalkingProcess implements AutoCloseable {
      */
     TalkingProcess(Path log, List<String> flags, Class<?> program, String... arguments)
             throws IOException {
+        this(log, flags, Map.of(), program, arguments);
+    }
+
+    /**
+     * Starts it with variables of the environment that this process does not have.
+     *
+     * @see #TalkingProcess(Path, List, Class, String...)
+     */
+    TalkingProcess(
+            Path log,
+            List<String> flags,
+            Map<String, String> environment,
+            Class<?> program,
+            String... arguments)
+            throws IOException {
         this.log = log;
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -56,10 +72,11 @@ final class TalkingProcess implements AutoCloseable {
                         program.getName()));
         command.addAll(List.of(arguments));
         Files.createDirectories(log.getParent());
-        process =
+        ProcessBuilder builder =
                 new ProcessBuilder(command)
-                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                        .start();
+                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
+        builder.environment().putAll(environment);
+        process = builder.start();
         in =
                 new BufferedWriter(
                         new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));

@@ -42,7 +42,28 @@ class ApplicationsBenchTest {
     }
 
     @Test
+    void aRequestPassesThroughAllServicesOfAChain() {
+        int code =
+                run(
+                        "chain",
+                        "--services=1,3",
+                        "--force=0",
+                        "--warm-up=0",
+                        "--slice=1",
+                        "--rounds=1",
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + folder.resolve("out"));
+
+        assertThat(code).as(errors.toString()).isZero();
+        assertThat(out.toString()).contains("1 service, +0 ms", "3 services, +0 ms");
+        assertThat(folder.resolve("work")).isEmptyDirectory();
+        assertThat(folder.resolve("out").resolve("result.json")).isNotEmptyFile();
+    }
+
+    @Test
     void wrongOptionsAreRefused() {
+        assertThat(run("chain", "--services", "9")).isEqualTo(2);
+        assertThat(run("chain", "--force", "-1")).isEqualTo(2);
         assertThat(run("set", "--parts", "0")).isEqualTo(2);
         assertThat(run("set", "--vertices", "0")).isEqualTo(2);
         assertThat(run("auction", "--seconds", "1")).isEqualTo(2);
@@ -51,6 +72,8 @@ class ApplicationsBenchTest {
         assertThat(run("dht", "--hop", "-1")).isEqualTo(2);
         assertThat(errors.toString())
                 .contains(
+                        "--services: allowed are 1 to 8, not 9",
+                        "--force: allowed are 0 to 1000, not -1",
                         "--parts: allowed are 1 to 16, not 0",
                         "a graph has 1 to",
                         "--seconds: allowed are 5 to 3600, not 1",

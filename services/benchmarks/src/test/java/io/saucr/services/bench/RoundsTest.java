@@ -55,7 +55,8 @@ class RoundsTest {
         assertThat(folder.resolve("table.txt"))
                 .content()
                 .contains("fast: one", "contender / fast", "Medians [quartiles] over 2 rounds.")
-                .containsPattern("slow +6.00 \\[5.00, 7.00] +-")
+                .containsPattern("seconds +3.00 \\[2.50, 3.50] +6.00 \\[5.00, 7.00]")
+                .containsPattern("wrong +1.00 \\[1.00, 1.00] +-")
                 .containsPattern("slow +seconds +2.00 +\\[2.00, 2.00]");
         assertThat(folder.resolve("report.html"))
                 .content()
