@@ -5,6 +5,7 @@
             [jepsen [checker :as checker]
                     [cli :as cli]
                     [generator :as gen]
+                    [random :as rand]
                     [tests :as tests]]
             [jepsen.checker.timeline :as timeline]
             [jepsen.os.debian :as debian]
@@ -39,6 +40,8 @@
     :default 100 :parse-fn parse-double :validate [#(and % (pos? %)) "a positive number"]]
    [nil "--per-key-limit N" "Operations on one register."
     :default 200 :parse-fn parse-long :validate [#(and % (pos? %)) "a positive number"]]
+   [nil "--seed N" "Seed of operations and faults; printed with the results. Threads and servers keep their own schedule."
+    :default-fn (fn [_] (rand/long 1000000)) :parse-fn parse-long :validate [some? "a whole number"]]
    [nil "--conf KEY=VALUE" "A further line of zoo.cfg, as forceSync=no; may be repeated."
     :default {} :assoc-fn (fn [m k v] (update m k conj (parse-conf v)))
     :validate [#(re-matches #"[^=\s]+=\S.*" %) "KEY=VALUE"]]
@@ -57,11 +60,13 @@
         db (db/ensemble (contains? faults :power))
         workload ((workloads/workloads (:workload opts)) opts)
         package (nemesis/package-of {:db db :faults faults :interval (:nemesis-interval opts)})]
+    (rand/set-seed! (:seed opts))
     (merge tests/noop-test
            (dissoc opts :nemesis :conf)
            {:name (name-of opts)
             :os (if (:no-os opts) os/noop debian/os)
             :db db
+            :concurrency (max (:concurrency opts) (:threads workload 1))
             :conf (:conf opts)
             :logging {:overrides {"org.apache.zookeeper" :warn "io.saucr" :warn}}
             ;; Only where it is used: it slows every look at the clock.
@@ -89,7 +94,7 @@
   "Every workload with every nemesis, unless the options name one."
   [opts]
   (for [nemesis (if (:nemesis opts) [(:nemesis opts)] all-nemeses)
-        workload (if (:workload opts) [(:workload opts)] (sort (keys workloads/workloads)))]
+        workload (if (:workload opts) [(:workload opts)] (sort (remove #{"all"} (keys workloads/workloads))))]
     (a-test (assoc opts :nemesis nemesis :workload workload))))
 
 (defn -main [& args]

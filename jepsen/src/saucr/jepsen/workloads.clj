@@ -1,9 +1,11 @@
 (ns saucr.jepsen.workloads
   "The workloads as Jepsen has them: a client, a generator of operations, those of the end, and a checker."
   (:require [clojure.string :as str]
+            [clojure.tools.logging :refer [warn]]
             [jepsen [checker :as checker]
                     [client :as client]
                     [generator :as gen]
+                    [history :as h]
                     [independent :as independent]
                     [random :as rand]
                     [store :as store]]
@@ -83,17 +85,23 @@
   [f]
   (map (fn [i] {:type :invoke :f f :value i}) (range)))
 
-(def ^:private last-read (gen/each-thread {:type :invoke :f :read}))
+(def ^:private a-read {:type :invoke :f :read})
+
+(defn- last-read
+  "A read by each thread. Made anew for each workload: it keeps the threads that it met first."
+  []
+  (gen/each-thread a-read))
 
 (defn- register-workload [opts]
   (assoc (linearizable/test {:nodes (:nodes opts) :per-key-limit (:per-key-limit opts) :process-limit 40})
          :client (zk-client register/setup! register/invoke!
-                            (fn [op] (update op :value #(independent/tuple (first %) (second %)))))))
+                            (fn [op] (update op :value #(independent/tuple (first %) (second %)))))
+         :threads (* 2 (count (:nodes opts)))))
 
 (defn- set-of-adds [_]
   {:client (zk-client set-workload/setup! set-workload/invoke!)
    :generator (numbered :add)
-   :final-generator last-read
+   :final-generator (last-read)
    :checker (checks set-workload/check)})
 
 (defn- transfer [_ _]
@@ -103,8 +111,8 @@
 
 (defn- bank-workload [_]
   {:client (zk-client bank/setup! bank/invoke!)
-   :generator (gen/mix [transfer {:type :invoke :f :read}])
-   :final-generator last-read
+   :generator (gen/mix [transfer (gen/repeat a-read)])
+   :final-generator (last-read)
    :checker (checks bank/check)})
 
 (defn- ids-workload [_]
@@ -129,7 +137,7 @@
                    (range))
    ;; Sessions of 10 s that nobody closed are over then.
    :final-wait 30
-   :final-generator last-read
+   :final-generator (last-read)
    :checker (checks session/check)})
 
 (defn- once-workload [_]
@@ -137,15 +145,65 @@
    :generator (numbered :add)
    ;; The clients of the end continue what those before them left open.
    :final-wait 20
-   :final-generator last-read
+   :final-generator (last-read)
    :checker (checks once/check)})
 
-(def workloads
-  {"register" register-workload
-   "set" set-of-adds
-   "bank" bank-workload
-   "ids" ids-workload
-   "mutex" mutex-workload
-   "watch" watch-workload
-   "session" session-workload
-   "once" once-workload})
+;; The registers first: Jepsen gives threads to keys only where their numbers begin with 0.
+(def ^:private single
+  (array-map
+    "register" register-workload
+    "set" set-of-adds
+    "bank" bank-workload
+    "ids" ids-workload
+    "mutex" mutex-workload
+    "watch" watch-workload
+    "session" session-workload
+    "once" once-workload))
+
+(defrecord SideBySide [clients node opened]
+  client/Client
+  (open! [this _ node] (assoc this :node node :opened (atom {})))
+  (setup! [_ test]
+    (doseq [made (vals clients)]
+      (let [opened (client/open! made test node)]
+        (try
+          (client/setup! opened test)
+          (finally (client/close! opened test))))))
+  (invoke! [_ test {:keys [workload] :as op}]
+    ;; One thread, so one workload, and one client. It is opened with its first operation.
+    (if-let [own (or (@opened workload)
+                     (try
+                       (get (swap! opened assoc workload (client/open! (clients workload) test node)) workload)
+                       (catch Exception e (warn e "No client of" workload))))]
+      (client/invoke! own test op)
+      (assoc op :type :fail :error :no-client)))
+  (teardown! [_ _])
+  (close! [_ test] (doseq [own (vals @opened)] (client/close! own test))))
+
+(defn- share
+  "A generator with which each workload's threads have its generator under `key`."
+  [parts n key]
+  (let [own (fn [[name part]] (gen/map #(assoc % :workload name) (key part)))]
+    (apply gen/reserve (concat (mapcat (fn [[_ workload :as part]] [(:threads workload n) (own part)]) (butlast parts))
+                               [(own (last parts))]))))
+
+(defn- on-part
+  "A workload's checker, on the operations of that workload."
+  [[name {:keys [checker]}]]
+  [name (reify checker/Checker
+          (check [_ test history opts]
+            (checker/check checker test (h/filter #(= name (:workload %)) history) opts)))])
+
+(defn- side-by-side
+  "All workloads at once on one ensemble, each with threads, nodes of the tree, and a verdict of its own."
+  [{:keys [nodes] :as opts}]
+  (let [parts (mapv (fn [[name make]] [name (make opts)]) single)
+        n (count nodes)]
+    {:client (->SideBySide (into {} (for [[name part] parts] [name (:client part)])) nil nil)
+     :threads (reduce + (map #(:threads (second %) n) parts))
+     :generator (share parts n :generator)
+     :final-wait (reduce max (keep (comp :final-wait second) parts))
+     :final-generator (share parts n :final-generator)
+     :checker (checker/compose (into {} (map on-part) parts))}))
+
+(def workloads (assoc (into {} single) "all" side-by-side))
