@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.ensemble.TestServer;
-import io.saucr.services.net.NetOptions;
+import io.saucr.services.wire.NetOptions;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

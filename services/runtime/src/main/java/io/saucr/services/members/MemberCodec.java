@@ -1,18 +1,18 @@
 package io.saucr.services.members;
 
-import static io.saucr.services.net.FrameFields.need;
-import static io.saucr.services.net.FrameFields.readBirth;
-import static io.saucr.services.net.FrameFields.readFlag;
-import static io.saucr.services.net.FrameFields.readLong;
-import static io.saucr.services.net.FrameFields.readName;
-import static io.saucr.services.net.FrameFields.readText;
+import static io.saucr.services.wire.FrameFields.need;
+import static io.saucr.services.wire.FrameFields.readBirth;
+import static io.saucr.services.wire.FrameFields.readFlag;
+import static io.saucr.services.wire.FrameFields.readLong;
+import static io.saucr.services.wire.FrameFields.readName;
+import static io.saucr.services.wire.FrameFields.readText;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
-import io.saucr.services.net.BadFrameException;
-import io.saucr.services.net.FrameFields;
+import io.saucr.services.wire.BadFrameException;
+import io.saucr.services.wire.FrameFields;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Optional;

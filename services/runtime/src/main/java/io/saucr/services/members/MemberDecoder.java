@@ -3,7 +3,7 @@ package io.saucr.services.members;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
-import io.saucr.services.net.BadFrameException;
+import io.saucr.services.wire.BadFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -24,7 +24,7 @@ public interface MemberLink {
 
     /**
      * Sends a frame behind those sent before, or loses it with the link. Does not wait. Once more
-     * than {@link io.saucr.services.net.NetOptions#unsentBytes} wait for the network, the next one
+     * than {@link io.saucr.services.wire.NetOptions#unsentBytes} wait for the network, the next one
      * ends the link: so with less a segment of any size is taken. Once it has ended nothing is
      * sent.
      *
@@ -38,7 +38,7 @@ public interface MemberLink {
 
     /**
      * So many bytes that came stay in memory after the listener returned: with {@link
-     * io.saucr.services.net.NetOptions#untakenBytes} of them nothing is read until some are {@link
+     * io.saucr.services.wire.NetOptions#untakenBytes} of them nothing is read until some are {@link
      * #release released}. Any thread.
      */
     void hold(long bytes);

@@ -13,8 +13,8 @@ public interface MemberListener {
     /**
      * A frame arrived, whole: any but {@link MemberFrame.Hello} and {@link MemberFrame.Sorry}.
      * Until this has returned it counts against {@link
-     * io.saucr.services.net.NetOptions#untakenBytes}; beyond that nothing is read. Where it throws,
-     * or a segment finds no room in memory, the link ends, and no later frame of it comes.
+     * io.saucr.services.wire.NetOptions#untakenBytes}; beyond that nothing is read. Where it
+     * throws, or a segment finds no room in memory, the link ends, and no later frame of it comes.
      */
     void frame(MemberLink link, MemberFrame frame);
 

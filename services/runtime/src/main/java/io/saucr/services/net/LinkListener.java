@@ -1,6 +1,7 @@
 package io.saucr.services.net;
 
 import io.saucr.services.core.Frame;
+import io.saucr.services.wire.NetOptions;
 
 /**
  * Hears what happens on the connections of one service. All calls run on the executor that {@link

@@ -3,6 +3,7 @@ package io.saucr.services.net;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.saucr.services.wire.BadFrameException;
 import java.util.List;
 
 /**

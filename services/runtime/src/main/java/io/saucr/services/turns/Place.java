@@ -5,7 +5,7 @@ import io.saucr.services.Credentials;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.journal.JournalOptions;
-import io.saucr.services.net.NetOptions;
+import io.saucr.services.wire.NetOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,7 +7,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.DecoderException;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
-import io.saucr.services.net.BadFrameException;
+import io.saucr.services.wire.BadFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HexFormat;

@@ -9,6 +9,8 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Mark;
+import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;

@@ -6,6 +6,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.saucr.services.Address;
 import io.saucr.services.core.Frame;
+import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -10,6 +10,8 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.saucr.services.core.Frame;
+import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.Wire;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

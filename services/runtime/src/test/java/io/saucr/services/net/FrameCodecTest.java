@@ -8,6 +8,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
+import io.saucr.services.wire.BadFrameException;
+import io.saucr.services.wire.NetOptions;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Optional;

@@ -12,6 +12,7 @@ import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Mark;
+import io.saucr.services.wire.BadFrameException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;

@@ -7,12 +7,12 @@ import java.lang.reflect.Field;
 import java.util.Collection;
 
 /** What an event loop holds, which Netty tells in part only. */
-final class Loops {
+public final class Loops {
 
     private Loops() {}
 
     /** Tasks for later; behind all that was given to the loop before. */
-    static int scheduled(EventLoop loop) throws Exception {
+    public static int scheduled(EventLoop loop) throws Exception {
         Field tasks = AbstractScheduledEventExecutor.class.getDeclaredField("scheduledTaskQueue");
         tasks.setAccessible(true);
         return loop.submit(() -> tasks.get(loop) instanceof Collection<?> held ? held.size() : 0)
@@ -20,7 +20,7 @@ final class Loops {
     }
 
     /** Sockets, which it looks at from its own thread only. */
-    static int channels(EventLoop loop) {
+    public static int channels(EventLoop loop) {
         return loop.submit(
                         () -> {
                             int channels = 0;

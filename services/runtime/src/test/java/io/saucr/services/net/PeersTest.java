@@ -7,6 +7,8 @@ import io.saucr.services.Address;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Limits;
+import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,6 +6,8 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Count;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.saucr.services.tests.crash;
 
 import io.saucr.services.core.Limits;
-import io.saucr.services.net.NetOptions;
+import io.saucr.services.wire.NetOptions;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -7,7 +7,7 @@ import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
-import io.saucr.services.net.NetOptions;
+import io.saucr.services.wire.NetOptions;
 import io.saucr.services.standby.StandbyService;
 import io.saucr.services.tests.crash.Lines;
 import io.saucr.services.tests.crash.PointDisk;

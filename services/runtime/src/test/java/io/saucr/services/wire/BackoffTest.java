@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 /** What a peer sent is no frame of this protocol: its connection ends. The message says why. */
 public final class BadFrameException extends RuntimeException {

@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;

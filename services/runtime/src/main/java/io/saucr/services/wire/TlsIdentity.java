@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
@@ -46,7 +46,7 @@ public final class TlsIdentity {
      *
      * @throws IOException where a file cannot be used; says which file and what to do
      */
-    static TlsIdentity ofClient(String client, TlsOptions options) throws IOException {
+    public static TlsIdentity ofClient(String client, TlsOptions options) throws IOException {
         KeyStore keys = keyStore(options);
         ownNames(options, keys);
         return load(client, options, keys);

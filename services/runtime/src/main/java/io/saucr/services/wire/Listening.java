@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;

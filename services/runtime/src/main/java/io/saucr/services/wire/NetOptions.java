@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import java.time.Duration;
 import java.util.Optional;
@@ -110,7 +110,7 @@ public record NetOptions(
     }
 
     /** So often at least each side says something. */
-    Duration keepAlive() {
+    public Duration keepAlive() {
         return silence.dividedBy(3);
     }
 

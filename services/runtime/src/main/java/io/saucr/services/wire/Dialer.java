@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Dialer {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Endpoint.class);
 
     /** A connection that was dialled. */
     public interface Reached {

@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import java.net.Socket;
 import java.security.cert.CertificateException;

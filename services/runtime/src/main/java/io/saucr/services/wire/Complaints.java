@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Complaints {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Endpoint.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private long lastNanos = System.nanoTime() - PAUSE_NANOS;

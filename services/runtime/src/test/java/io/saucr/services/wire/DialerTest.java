@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,8 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.saucr.services.Address;
+import io.saucr.services.net.Awaited;
+import io.saucr.services.net.Loops;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.saucr.services.net;
+package io.saucr.services.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -184,12 +184,12 @@ public abstract class Wire<A> implements Dialer.Reached {
     }
 
     /** Done once nothing of it is left. */
-    final ChannelFuture closed() {
+    public final ChannelFuture closed() {
         return channel.closeFuture();
     }
 
     /** The last handler of the channel's pipeline. */
-    protected final ChannelInboundHandlerAdapter handler() {
+    public final ChannelInboundHandlerAdapter handler() {
         return new ChannelInboundHandlerAdapter() {
             @Override
             public void channelActive(ChannelHandlerContext context) {
