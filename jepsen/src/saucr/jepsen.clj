@@ -22,7 +22,7 @@
 
 (def all-nemeses
   "What test-all goes through."
-  [#{} #{:partition} #{:kill} #{:pause} #{:clock} #{:power} #{:slow-disk} #{:mode} #{:membership}
+  [#{} #{:partition} #{:kill} #{:pause} #{:clock} #{:power} #{:blackout} #{:slow-disk} #{:mode} #{:membership}
    #{:partition :kill :pause :clock :power :slow-disk}])
 
 (def options
@@ -57,7 +57,7 @@
   [opts]
   (let [faults (or (:nemesis opts) #{})
         opts (assoc opts :workload (:workload opts "register") :nemesis faults)
-        db (db/ensemble (contains? faults :power))
+        db (db/ensemble (boolean (some nemesis/on-lazyfs faults)))
         workload ((workloads/workloads (:workload opts)) opts)
         package (nemesis/package-of {:db db :faults faults :interval (:nemesis-interval opts)})]
     (rand/set-seed! (:seed opts))

@@ -44,6 +44,17 @@
                                (on test (nc/db-nodes test db spec) (fn [_ _] (db/lose-power! (:filesystem db)))))
                  :power-returns (fn [test _] (on test (:nodes test) db/start!))})}))
 
+(defn blackout
+  "All nodes lose power at one instant. What was acknowledged from memory is lost: Apache's servers with forceSync=no serve without
+  it, SAUCR's do not serve until an operator decides."
+  [{:keys [db interval]}]
+  (package
+    {:name "blackout" :begin :black-out :end :light-returns :color "#8A8A8A" :interval (* 2 interval)
+     :value (fn [_ _] nil)
+     :nemesis (nemesis
+                {:black-out (fn [test _] (on test (:nodes test) (fn [_ _] (db/lose-power! (:filesystem db)))))
+                 :light-returns (fn [test _] (on test (:nodes test) db/start!))})}))
+
 (defn clock
   "The clock of servers jumps, by up to a day, forward or back. Clocks that only measure never jump, on no machine."
   [{:keys [db interval]}]
@@ -95,14 +106,15 @@
                 {:remove-member (fn [test node] (membership/remove-member (:nodes test) db/client-port node))
                  :add-members (fn [test _] (membership/add-missing (:nodes test) db/client-port))})}))
 
-(def own {:power power :clock clock :slow-disk slow-disk :mode mode :membership member})
+(def own {:power power :blackout blackout :clock clock :slow-disk slow-disk :mode mode :membership member})
 (def faults (into #{:partition :kill :pause} (keys own)))
+(def on-lazyfs "Faults for which the servers' data are on lazyfs." #{:power :blackout})
 
 (defn package-of
   "The package of all faults of a set. `opts` has :db, :faults and :interval in seconds."
   [{:keys [faults] :as opts}]
   (let [;; Where a kill is a loss of power, because of the file system, all at once are not killed.
-        targets (if (faults :power) [:one :minority :majority :primaries] [:one :minority :majority :primaries :all])
+        targets (if (some on-lazyfs faults) [:one :minority :majority :primaries] [:one :minority :majority :primaries :all])
         opts' (assoc opts
                      :partition {:targets [:one :minority-third :majority :majorities-ring :primaries]}
                      :kill {:targets targets}
