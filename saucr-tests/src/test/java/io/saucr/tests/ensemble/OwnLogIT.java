@@ -145,12 +145,15 @@ class OwnLogIT {
         };
     }
 
-    /** In a multi ZooKeeper turns some operations into those that the flag says. */
+    /**
+     * In a multi ZooKeeper turns some operations into those that the flag says. A create alone with
+     * the flag of a container makes a persistent node.
+     */
     private static boolean isAllowed(int type, int flag, long ttl, boolean alone) {
         boolean usual = flag >= 0 && flag <= 3;
         boolean container = flag == 4;
         return switch (type) {
-            case OpCode.create, OpCode.create2 -> usual || (container && !alone);
+            case OpCode.create, OpCode.create2 -> usual || container;
             case OpCode.createContainer -> container;
             default ->
                     (flag == 5 || flag == 6) ? ttl == TTL_MILLIS : ((usual || container) && !alone);

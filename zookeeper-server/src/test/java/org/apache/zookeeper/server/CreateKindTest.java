@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.jute.Record;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.BadArgumentsException;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -18,8 +19,8 @@ class CreateKindTest {
     /** Which flags go with which operation. */
     private static final Map<Integer, Set<Integer>> ALLOWED =
             Map.of(
-                    OpCode.create, Set.of(0, 1, 2, 3),
-                    OpCode.create2, Set.of(0, 1, 2, 3),
+                    OpCode.create, Set.of(0, 1, 2, 3, 4),
+                    OpCode.create2, Set.of(0, 1, 2, 3, 4),
                     OpCode.createContainer, Set.of(4),
                     OpCode.createTTL, Set.of(5, 6));
 
@@ -45,5 +46,19 @@ class CreateKindTest {
                     .as(Request.op2String(each.getKey()))
                     .isEqualTo(new TreeSet<>(each.getValue()));
         }
+    }
+
+    /** go-zookeeper's {@code Create} with its container flag. */
+    @Test
+    void aCreateWithTheFlagOfAContainerMakesAPersistentNodeAsZooKeeperDoes() throws Exception {
+        for (int type : new int[] {OpCode.create, OpCode.create2}) {
+            CreateRequest request = (CreateRequest) request(type, CreateMode.CONTAINER.toFlag());
+            CreateKind.check(type, request);
+            assertThat(request.getFlags()).isEqualTo(CreateMode.PERSISTENT.toFlag());
+        }
+        CreateRequest container =
+                (CreateRequest) request(OpCode.createContainer, CreateMode.CONTAINER.toFlag());
+        CreateKind.check(OpCode.createContainer, container);
+        assertThat(container.getFlags()).isEqualTo(CreateMode.CONTAINER.toFlag());
     }
 }
