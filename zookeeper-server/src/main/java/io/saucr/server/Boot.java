@@ -6,6 +6,7 @@ import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.config.SaucrSettings.InvalidSettingException;
 import io.saucr.server.runtime.Release;
 import java.io.BufferedInputStream;
+import java.io.Closeable;
 import java.io.DataInputStream;
 import java.io.File;
 import java.io.IOException;
@@ -28,6 +29,7 @@ import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.SelectorBatch;
 import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ServerConfig;
 import org.apache.zookeeper.server.TxnCodec;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -97,13 +99,38 @@ public final class Boot {
     }
 
     private static QuorumPeer peer(QuorumPeer original, Runnable onStart) {
+        SaucrSettings settings = settings();
         try {
-            SaucrSettings settings =
-                    SaucrSettings.parse("system properties", System.getProperties());
             return settings.enabled() ? ServerAssembly.peer(settings, onStart) : original;
-        } catch (InvalidSettingException | SaslException e) {
+        } catch (SaslException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
+    }
+
+    private static SaucrSettings settings() {
+        try {
+            return SaucrSettings.parse("system properties", System.getProperties());
+        } catch (InvalidSettingException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Keeps other processes off the folders of a server of an ensemble that is about to run. A
+     * situation-aware peer does so on its own.
+     *
+     * @return releases them
+     * @throws IOException if another process uses one of them
+     */
+    public static Closeable lockFolders(QuorumPeerConfig config) throws IOException {
+        return settings().enabled()
+                ? () -> {}
+                : UsedFolders.lock(config.getDataLogDir(), config.getDataDir());
+    }
+
+    /** The same for a server alone. */
+    public static Closeable lockFolders(ServerConfig config) throws IOException {
+        return UsedFolders.lock(config.getDataLogDir(), config.getDataDir());
     }
 
     /**

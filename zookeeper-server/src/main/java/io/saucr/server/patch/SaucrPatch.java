@@ -5,7 +5,9 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
 import io.saucr.server.Boot;
+import java.io.Closeable;
 import java.io.File;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.reflect.Method;
 import java.nio.channels.SelectionKey;
@@ -30,6 +32,7 @@ import net.bytebuddy.matcher.ElementMatcher;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.server.ServerConfig;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
@@ -132,6 +135,16 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.quorum.QuorumPeerMain",
                             named("getQuorumPeer").and(takesArguments(0)),
                             PeerIsCreated.class),
+                    // Two servers without SAUCR that have ports of their own can share folders, and
+                    // write into each other's log. These methods run as long as the server does.
+                    new Point(
+                            "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+                            named("runFromConfig"),
+                            MemberRuns.class),
+                    new Point(
+                            "org.apache.zookeeper.server.ZooKeeperServerMain",
+                            named("runFromConfig"),
+                            ServerRunsAlone.class),
                     // ZooKeeperServerEmbedded (Curator's TestingServer and TestingCluster use it)
                     // overrides that method with one that makes a QuorumPeer of its own, whose
                     // start() tells the embedder that the server runs, and on which port. With
@@ -317,6 +330,36 @@ public final class SaucrPatch implements Plugin {
         @Advice.OnMethodExit
         static void exit(@Advice.Return(readOnly = false) QuorumPeer peer) {
             peer = Boot.quorumPeer(peer);
+        }
+    }
+
+    /** See {@link Boot#lockFolders(QuorumPeerConfig)}. */
+    static final class MemberRuns {
+        private MemberRuns() {}
+
+        @Advice.OnMethodEnter
+        static Closeable enter(@Advice.Argument(0) QuorumPeerConfig config) throws IOException {
+            return Boot.lockFolders(config);
+        }
+
+        @Advice.OnMethodExit(onThrowable = Throwable.class)
+        static void exit(@Advice.Enter Closeable locks) throws IOException {
+            locks.close();
+        }
+    }
+
+    /** See {@link Boot#lockFolders(ServerConfig)}. */
+    static final class ServerRunsAlone {
+        private ServerRunsAlone() {}
+
+        @Advice.OnMethodEnter
+        static Closeable enter(@Advice.Argument(0) ServerConfig config) throws IOException {
+            return Boot.lockFolders(config);
+        }
+
+        @Advice.OnMethodExit(onThrowable = Throwable.class)
+        static void exit(@Advice.Enter Closeable locks) throws IOException {
+            locks.close();
         }
     }
 

@@ -29,9 +29,25 @@ public final class FolderLock implements Closeable {
     /** In the folder; it stays there, and is empty. */
     public static final String FILE = "saucr.lock";
 
+    /** How long an earlier process, just stopped, may take for its last flush. */
+    public static final Duration PATIENCE = Duration.ofSeconds(10);
+
     private static final long POLL_MILLIS = 100;
 
     private final FileChannel channel;
+
+    /** Another process has the lock. */
+    public static final class InUseException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private InUseException(Path folder) {
+            super(
+                    "Another process uses "
+                            + folder
+                            + ": a server runs there already, or has not ended yet. Stop it, or give"
+                            + " this server folders of its own");
+        }
+    }
 
     private FolderLock(FileChannel channel) {
         this.channel = channel;
@@ -42,7 +58,8 @@ public final class FolderLock implements Closeable {
      *
      * @param folder exists
      * @param patience how long another process that has it may take to end
-     * @throws IOException if it does not end, or the file cannot be made
+     * @throws InUseException if it does not end
+     * @throws IOException if the file cannot be made
      */
     public static FolderLock take(Path folder, Duration patience) throws IOException {
         Path file = folder.resolve(FILE);
@@ -58,11 +75,7 @@ public final class FolderLock implements Closeable {
         }
         if (!taken) {
             channel.close();
-            throw new IOException(
-                    "Another process uses "
-                            + folder
-                            + ": a server runs there already, or has not ended yet. Stop it, or give"
-                            + " this server folders of its own");
+            throw new InUseException(folder);
         }
         return new FolderLock(channel);
     }

@@ -54,6 +54,7 @@ class DocumentsTest {
                     "proof",
                     "staging",
                     "replacement",
+                    "snapshot",
                     "audit",
                     "crash",
                     "log");

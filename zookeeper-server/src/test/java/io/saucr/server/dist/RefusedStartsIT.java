@@ -84,15 +84,12 @@ class RefusedStartsIT {
                         .toArray(String[]::new));
     }
 
-    /** Processes whose command line names this test's folder. */
+    /** Processes whose command line names this test's folder, or one in it. */
     private List<ProcessHandle> servers() {
         return ProcessHandle.allProcesses()
                 .filter(
                         process ->
-                                process.info()
-                                        .commandLine()
-                                        .orElse("")
-                                        .contains(scripts.conf().toString()))
+                                process.info().commandLine().orElse("").contains(folder.toString()))
                 .toList();
     }
 
@@ -476,6 +473,51 @@ class RefusedStartsIT {
         assertThat(second.exitCode()).as(second.output()).isEqualTo(1);
         assertThat(second.output()).contains("FAILED (exit code 1): Another process uses " + data);
         assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
+    }
+
+    /** Apache's second one starts, and writes into the folders of the first. */
+    @Test
+    void theFoldersOfAServerWithoutSaucrAreInUseUntilItsProcessEnds() throws Exception {
+        Path logs = Files.createDirectories(folder.resolve("logs"));
+        alone("dataLogDir=" + logs);
+        foldersAreOfOneProcess(data, "dataDir=" + data);
+        ensemble("saucr.enabled=false", "dataLogDir=" + logs);
+        foldersAreOfOneProcess(
+                logs,
+                "dataLogDir=" + logs,
+                "server.1=127.0.0.1:" + Scripts.freePort() + ":" + Scripts.freePort(),
+                "server.2=127.0.0.1:1:2",
+                "server.3=127.0.0.1:3:4");
+    }
+
+    private void foldersAreOfOneProcess(Path shared, String... configurationOfAnother)
+            throws Exception {
+        Scripts.Result first = scripts.server("start");
+        assertThat(first.exitCode()).as(first.output()).isZero();
+        String pid = Files.readString(scripts.pidFile()).trim();
+
+        Path own = Files.createTempDirectory(folder, "another");
+        Scripts another = new Scripts(home, own);
+        another.set("ZOOPIDFILE", own.resolve("another.pid").toString());
+        Files.createDirectories(own.resolve("data"));
+        Files.writeString(own.resolve("data/myid"), "1\n");
+        another.writeConfig(
+                "zoo.cfg",
+                Stream.concat(
+                                Stream.of(
+                                        "clientPort=" + Scripts.freePort(),
+                                        "initLimit=10",
+                                        "syncLimit=5"),
+                                Stream.of(configurationOfAnother))
+                        .toArray(String[]::new));
+        Scripts.Result second = another.server("start");
+        assertThat(second.exitCode()).as(second.output()).isNotZero();
+        assertThat(second.output()).contains("Another process uses " + shared.resolve("version-2"));
+        assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
+
+        kill("KILL", pid);
+        assertThat(scripts.server("start").exitCode()).isZero();
+        assertThat(scripts.server("stop").exitCode()).isZero();
     }
 
     /** As systemd runs it, which would wait for it after the end of the server. */

@@ -13,7 +13,6 @@ import io.saucr.server.runtime.RecoveryProgress;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.security.sasl.SaslException;
@@ -36,9 +35,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SaucrQuorumPeer extends QuorumPeer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrQuorumPeer.class);
-
-    /** How long an earlier process, just stopped, may take for its last flush. */
-    private static final Duration LOCK_PATIENCE = Duration.ofSeconds(10);
 
     private final SaucrSettings settings;
     private final DiskWatch diskWatch;
@@ -141,7 +137,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     private void lock(Path folder) throws IOException {
-        folderLocks.add(FolderLock.take(folder, LOCK_PATIENCE));
+        folderLocks.add(FolderLock.take(folder, FolderLock.PATIENCE));
     }
 
     @Override
