@@ -165,7 +165,7 @@ record ForkedClass(
     }
 
     private static void printStacks(Process process) throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).start().waitFor();
+        new ProcessBuilder("sh", "-c", "kill -QUIT " + process.pid()).start().waitFor();
         process.waitFor(TIME_FOR_STACKS.toMillis(), TimeUnit.MILLISECONDS);
     }
 

@@ -113,7 +113,7 @@ class CrashCommandTest {
                 .atMost(Duration.ofSeconds(60))
                 .until(() -> Files.exists(serverLog) && Files.size(serverLog) > 0);
         assertThat(servers()).isNotEmpty();
-        new ProcessBuilder("kill", "-" + signal, Long.toString(tool.pid())).start().waitFor();
+        new ProcessBuilder("sh", "-c", "kill -" + signal + " " + tool.pid()).start().waitFor();
         tool.waitFor();
         Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> servers().isEmpty());
         assertThat(Files.readString(Path.of("/proc/self/mounts"))).doesNotContain(work.toString());

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** Signals that Java cannot send itself, to several processes by one call of kill(1). */
+/** Signals that Java cannot send itself, to several processes by one call of the shell's kill. */
 public enum Signal {
     STOP,
     CONT,
@@ -31,17 +31,19 @@ public enum Signal {
 
     /**
      * Sends this signal; processes that no longer exist are passed over. After STOP they stand
-     * still: kill(1) returns before threads on other processors have noticed, and one of them may
+     * still: kill returns before threads on other processors have noticed, and one of them may
      * still answer somebody.
      *
-     * @throws IOException if kill(1) cannot be run
+     * @throws IOException if there is no shell
      * @throws EnsembleException if a process goes on for ten seconds after STOP
      */
     public void send(Collection<Long> pids) throws IOException {
         if (pids.isEmpty()) {
             return;
         }
-        List<String> command = new ArrayList<>(List.of("kill", "-" + name()));
+        // The shell's own: a small Debian has no program of that name.
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "kill \"$@\"", "kill"));
+        command.add("-" + name());
         pids.forEach(pid -> command.add(Long.toString(pid)));
         Process process =
                 new ProcessBuilder(command)

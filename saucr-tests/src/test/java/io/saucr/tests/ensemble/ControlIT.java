@@ -159,7 +159,7 @@ class ControlIT {
             writes.awaitMore(100);
             // Whichever server is elected next, it is pinned.
             for (int id : followers) {
-                BuiltDistribution.run("kill", "-PWR", Long.toString(ensemble.server(id).pid()));
+                BuiltDistribution.run("sh", "-c", "kill -PWR " + ensemble.server(id).pid());
                 SaucrEnsemble.await(
                         "the pin", () -> ensemble.metric(id, "zk_saucr_pinned_slow") == 1);
                 SaucrEnsemble.await(

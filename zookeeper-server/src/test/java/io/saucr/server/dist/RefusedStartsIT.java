@@ -354,7 +354,11 @@ class RefusedStartsIT {
     }
 
     private static void kill(String name, String pid) throws Exception {
-        assertThat(new ProcessBuilder("kill", "-" + name, pid).inheritIO().start().waitFor())
+        assertThat(
+                        new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid)
+                                .inheritIO()
+                                .start()
+                                .waitFor())
                 .isZero();
     }
 

@@ -199,7 +199,10 @@ public final class MemberProcess implements AutoCloseable {
     /** SIGSTOP, or SIGCONT after it. */
     public void freeze(boolean frozen) throws IOException, InterruptedException {
         Process signal =
-                new ProcessBuilder("kill", frozen ? "-STOP" : "-CONT", Long.toString(process.pid()))
+                new ProcessBuilder(
+                                "sh",
+                                "-c",
+                                (frozen ? "kill -STOP " : "kill -CONT ") + process.pid())
                         .start();
         if (signal.waitFor() != 0) {
             throw new IllegalStateException("no process " + process.pid());
