@@ -2,6 +2,8 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.ensemble.LoopbackHosting.Disk;
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,6 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.server.PurgeTxnLog;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -116,11 +119,57 @@ class BesideDataIT {
         }
     }
 
+    /** A snapshot replaces everything that is the server's; then all end, and it loses power. */
+    @Test
+    @NeedsCompiler
+    void aRecoveryByASnapshotLeavesThemAndSoDoesAPowerCut() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("recovered-beside", 3)
+                                .set("snapCount", "100")
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("saucr.idleFlush", "1h")
+                                .disk(Disk.SHIM_WITH_JOURNAL))) {
+            ensemble.awaitFast();
+            List<AckedWrites> writes = new ArrayList<>();
+            writes.add(AckedWrites.written(ensemble.connect(), "/before", 4, WRITES));
+            ensemble.losePower(LAST);
+            ensemble.awaitServing();
+            writes.add(AckedWrites.written(ensemble.connect(1, 2), "/after", 4, 1_000));
+            Map<Path, String> strangers = strangers(ensemble);
+            for (int id : List.of(1, 2)) {
+                File folder = ensemble.server(id).dataDirectory().toFile();
+                PurgeTxnLog.purge(folder, folder, 3);
+            }
+            LocalTime restarted = SaucrEnsemble.now();
+            ensemble.restart(LAST);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(LAST, restarted, "Replacing log and snapshots")).hasSize(1);
+            assertThat(described(strangers.keySet())).isEqualTo(strangers);
+
+            ensemble.killAtOneInstant(1, 2, LAST);
+            ensemble.shim(LAST).losePower(false);
+            ensemble.restart(1, 2, LAST);
+            ensemble.awaitServing();
+            for (AckedWrites each : writes) {
+                each.assertAllOnEachOf(ensemble);
+            }
+            assertThat(described(strangers.keySet())).isEqualTo(strangers);
+        }
+    }
+
     private static Map<Path, String> strangers(SaucrEnsemble ensemble) throws IOException {
         Path version = ensemble.server(LAST).dataDirectory().resolve("version-2");
         List<Path> all = new ArrayList<>(copied(ensemble.logFiles(LAST)));
         all.addAll(copied(ensemble.snapshots(LAST)));
-        for (String name : List.of("snapshot.20261128", "log.20261128", "snapshot.ffffffffff.gz")) {
+        for (String name :
+                List.of(
+                        "snapshot.20261128",
+                        "log.20261128",
+                        "snapshot.ffffffffff.gz",
+                        "saucr.snapshot.5",
+                        "saucr.staging.old",
+                        "saucr.replacement.old")) {
             Path folder = Files.createDirectory(version.resolve(name));
             all.add(Files.writeString(folder.resolve("copy"), "mine"));
         }
