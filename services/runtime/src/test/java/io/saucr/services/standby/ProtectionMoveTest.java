@@ -39,9 +39,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
+import java.util.zip.CRC32;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
@@ -417,6 +420,75 @@ class ProtectionMoveTest {
         assertThatThrownBy(() -> place("own").moveToStandby(work.resolve("three")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("Protection.standby()");
+    }
+
+    /** Copies of its own files above all: neither read nor removed, and they do not move along. */
+    @Test
+    void whatAnOperatorLeftBesideTheFilesStaysWhereItIs() throws Exception {
+        Map<String, String> own;
+        Map<String, String> member;
+        try (Client client = place("client").client("asker", work.resolve("client"))) {
+            try (RunningService one = local("own")) {
+                assertThat(put(client, 1)).isZero();
+                assertThat(one.status().turn()).isPositive();
+            }
+            own = operatorsFiles("own");
+            try (RunningService one = local("own")) {
+                assertThat(put(client, 2)).isEqualTo(1);
+                assertThat(one.status().turn()).isPositive();
+            }
+            assertThat(place("own").moveToStandby(work.resolve("one"))).isNotEmpty();
+            assertThat(contents("own")).containsAllEntriesOf(own);
+            assertThat(contents("one").keySet()).noneMatch(own::containsKey);
+            try (RunningService one = member("one")) {
+                assertThat(put(client, 3)).isEqualTo(2);
+                assertThat(one.status().turn()).isPositive();
+            }
+            member = operatorsFiles("one");
+            try (RunningService one = member("one")) {
+                assertThat(put(client, 4)).isEqualTo(3);
+                assertThat(one.status().turn()).isPositive();
+            }
+            assertThat(place("one").moveToLocal(work.resolve("own2"))).isNotEmpty();
+            assertThat(contents("one")).containsAllEntriesOf(member);
+            assertThat(contents("own2").keySet()).noneMatch(member::containsKey);
+            try (RunningService back = local("own2")) {
+                assertThat(got(client)).isEqualTo(4);
+                assertThat(back.status().turn()).isPositive();
+            }
+        }
+    }
+
+    /** Copies of each file under other names, in each folder; returned with a checksum. */
+    private Map<String, String> operatorsFiles(String folder) throws IOException {
+        Map<String, String> before = contents(folder);
+        for (String each : before.keySet()) {
+            Path file = work.resolve(folder).resolve(each);
+            for (String suffix : List.of(".bak", "~", ".old")) {
+                Files.copy(file, file.resolveSibling(file.getFileName() + suffix));
+            }
+        }
+        Files.writeString(work.resolve(folder).resolve("README"), "mine");
+        Path copy = Files.createDirectories(work.resolve(folder).resolve("copy.20261129"));
+        Files.writeString(copy.resolve("notes"), "mine");
+        Files.createSymbolicLink(work.resolve(folder).resolve("link"), Path.of("/nowhere"));
+        Map<String, String> made = contents(folder);
+        made.keySet().removeAll(before.keySet());
+        return made;
+    }
+
+    private Map<String, String> contents(String folder) throws IOException {
+        Map<String, String> found = new TreeMap<>();
+        try (var files = Files.walk(work.resolve(folder))) {
+            for (Path each : files.filter(Files::isRegularFile).toList()) {
+                CRC32 content = new CRC32();
+                content.update(Files.readAllBytes(each));
+                found.put(
+                        work.resolve(folder).relativize(each).toString(),
+                        Files.getLastModifiedTime(each) + " " + content.getValue());
+            }
+        }
+        return found;
     }
 
     private void copy(String from, String to) throws IOException {
