@@ -34,7 +34,7 @@ record Backup(
         Path logFile,
         LogFile log) {
     /** What it is, for whoever finds it, and which files belong to it. */
-    private static final String DESCRIPTION = "backup.json";
+    static final String DESCRIPTION = "backup.json";
 
     private static final String VERSION_FOLDER = "version-2";
 

@@ -1,50 +1,107 @@
 package io.saucr.tool;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.saucr.tool.AdminClient.Download;
-import io.saucr.tool.EndpointException.Reason;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code saucr backup}: all that a new ensemble needs to begin with. */
 @Command(
         name = "backup",
         description = {
-            "Makes a folder with all that a new ensemble needs.",
-            "It has a snapshot of the first endpoint that gives one, and, if clients wrote meanwhile,",
-            "the log that makes it the state of one moment. It has every write that was acknowledged",
-            "before the command began. The folder appears when it is complete, checked and synced to",
-            "disk; an existing folder is not replaced.",
-            "'snapshot restore' restores it into the folders of new servers."
+            "Makes a folder with all that a new ensemble needs, or keeps an archive of backups.",
+            "The folder has a snapshot of the first endpoint that gives one, and, if clients wrote",
+            "meanwhile, the log that makes it the state of one moment. It has every write that was",
+            "acknowledged before the command began. It appears when it is complete, checked and synced",
+            "to disk; an existing folder is not replaced. 'snapshot restore' restores it into the folders",
+            "of new servers.",
+            "An archive (--to) has full backups and the log between them: 'backup restore' restores any",
+            "point of it. With --every the command runs until it is stopped, and repeats what fails;",
+            "without, it adds one full backup and exits."
+        },
+        subcommands = {
+            ArchiveCommands.Restore.class,
         })
 final class BackupCommand implements Callable<Integer> {
+    private static final Duration LOG_EVERY = Duration.ofMinutes(1);
+
     @Mixin private ConnectionOptions options;
     @Mixin private Output output;
+    @Spec private CommandSpec spec;
 
-    @Parameters(paramLabel = "FOLDER", description = "The new folder.")
+    @Parameters(
+            paramLabel = "FOLDER",
+            arity = "0..1",
+            description = "The new folder of a single backup.")
     private Path folder;
 
     @Option(
             names = "--accept-fuzzy",
             description =
                     "Where a server cannot give the log, as those of Apache's, keeps a snapshot that may"
-                            + " show writes in part.")
+                            + " show writes in part. For a single backup.")
     private boolean acceptFuzzy;
+
+    @Option(
+            names = "--to",
+            paramLabel = "ARCHIVE",
+            description = "Adds to this archive instead: a folder.")
+    private String archive;
+
+    @Option(
+            names = "--every",
+            paramLabel = "TIME",
+            description = "Runs on, and makes a full backup that often: " + Durations.FORM + ".")
+    private String every;
+
+    @Option(
+            names = "--once",
+            description =
+                    "With --every: makes one round and exits, for cron. The full backup is made if the"
+                            + " newest one is older than that.")
+    private boolean once;
+
+    @Option(
+            names = "--log-every",
+            paramLabel = "TIME",
+            description = "Archives the log between them that often. Default: 1m.")
+    private String logEvery;
+
+    @Option(
+            names = "--scratch",
+            paramLabel = "DIR",
+            description =
+                    "Where temporary files go: as large as a full backup. Default: the system's folder of"
+                            + " temporary files.")
+    private Path scratchFolder;
 
     @Override
     public Integer call() throws InterruptedException {
+        if ((folder == null) == (archive == null)
+                || (archive == null && (every != null || scratchFolder != null))
+                || (every == null && (once || logEvery != null))
+                || (archive != null && acceptFuzzy)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "give either FOLDER, for a single backup, or --to ARCHIVE, with --every to run on");
+        }
+        return archive == null ? single() : archive();
+    }
+
+    private int single() throws InterruptedException {
         Connection connection = options.connection();
         try (NewFile target = NewFile.folder(folder)) {
-            Backup made = make(connection, target.partial());
+            Backup made =
+                    FullBackup.make(connection, target.partial(), acceptFuzzy, output.err())
+                            .backup();
             target.commit();
             ObjectNode json = made.json();
             json.put("folder", folder.toString());
@@ -74,82 +131,57 @@ final class BackupCommand implements Callable<Integer> {
                         .formatted(nodes, made.log().entries());
     }
 
-    private Backup make(Connection connection, Path partial)
-            throws IOException, InterruptedException {
-        Path snapshotFile = partial.resolve("snapshot");
-        Path logFile = partial.resolve("log");
-        for (Endpoint endpoint : connection.endpoints()) {
-            try {
-                Taken taken = Taken.take(endpoint, connection, snapshotFile);
-                LogFile log = null;
-                boolean exact = taken.snapshot().kind() == Snapshot.Kind.EXACT;
-                // A digest does not count what is below /zookeeper: where writes came, the log
-                // tells.
-                if (!exact || taken.begun() != taken.snapshot().zxid()) {
-                    log = log(taken, connection, logFile);
-                }
-                boolean complete = exact || log != null;
-                if (log != null && log.entries() == 0) {
-                    // Servers want an entry in a log; that nothing was written is all it said.
-                    Files.delete(logFile);
-                    log = null;
-                }
-                Backup backup =
-                        new Backup(
-                                snapshotFile,
-                                taken.snapshot(),
-                                exact && log == null ? taken.snapshot().zxid() : taken.begun(),
-                                complete,
-                                log == null ? null : logFile,
-                                log);
-                ObjectNode facts = JsonNodeFactory.instance.objectNode();
-                facts.put("made", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-                facts.put("endpoint", endpoint.name());
-                backup.describe(partial, facts);
-                return Backup.read(partial);
-            } catch (EndpointException | UnusableFileException e) {
-                output.err().println(endpoint.name() + ": " + e.getMessage());
-                Files.deleteIfExists(snapshotFile);
-                Files.deleteIfExists(logFile);
+    private int archive() throws InterruptedException {
+        Connection connection = options.connection();
+        Duration full = period("--every", every, Duration.ZERO);
+        Duration pause = period("--log-every", logEvery, LOG_EVERY);
+        try (ArchiveStore store = ArchiveStore.of(archive, true);
+                Scratch scratch = new Scratch(scratchFolder)) {
+            ArchiveWriter writer = new ArchiveWriter(store, connection, scratch, output);
+            if (every == null || once) {
+                writer.round(full);
+                return OperatorTool.FINE;
             }
+            run(writer, full, pause);
+        } catch (IOException e) {
+            throw ArchiveCommands.failure(archive, e);
         }
-        throw new FailureException("no endpoint gave a backup; nothing was written");
+        return OperatorTool.FINE;
     }
 
-    /**
-     * The log behind a snapshot; null if the server gives none, and that is accepted, or the
-     * snapshot is exact as far as its digest tells.
-     */
-    private LogFile log(Taken taken, Connection connection, Path file) throws IOException {
-        try (Download download =
-                new AdminClient(connection)
-                        .download(
-                                taken.from(),
-                                "saucr/log?after=" + Snapshot.hex(taken.begun()),
-                                Deadline.in(connection.silence()))) {
-            NewFile.write(download.in(), file);
-        } catch (EndpointException e) {
-            if (e.reason() != Reason.UNKNOWN_COMMAND) {
-                throw e;
+    /** Until the process is stopped. */
+    private void run(ArchiveWriter writer, Duration full, Duration pause)
+            throws InterruptedException {
+        boolean failed = false;
+        while (!Thread.currentThread().isInterrupted()) {
+            Deadline next = Deadline.in(pause);
+            try {
+                writer.round(full);
+                if (failed) {
+                    output.out().println("The archive is up to date again.");
+                }
+                failed = false;
+            } catch (FailureException | IOException e) {
+                FailureException failure =
+                        e instanceof FailureException known
+                                ? known
+                                : ArchiveCommands.failure(archive, (IOException) e);
+                output.err()
+                        .println(
+                                "saucr: %s; the next attempt is in %s at most"
+                                        .formatted(
+                                                failure.getMessage(), Durations.readable(pause)));
+                failed = true;
             }
-            if (acceptFuzzy || taken.snapshot().kind() == Snapshot.Kind.EXACT) {
-                return null;
-            }
-            throw new EndpointException(
-                    Reason.REFUSED,
-                    (taken.snapshot().kind() == Snapshot.Kind.FUZZY
-                                    ? "clients wrote while it took its snapshot"
-                                    : "its snapshot has no digest that tells whether clients wrote"
-                                            + " meanwhile")
-                            + ", so that may show writes in part, and the log behind it is given by"
-                            + " servers with SAUCR on alone. --accept-fuzzy keeps it all the same");
+            Thread.sleep(next.millisLeft());
         }
-        LogFile log = LogFile.read(file, taken.begun(), taken.snapshot().zxid());
-        if (log.entries() == 0 && taken.snapshot().kind() == Snapshot.Kind.FUZZY) {
-            throw new UnusableFileException(
-                    "its snapshot does not fit its digest, or lacks ACLs of its nodes, though nothing"
-                            + " was written meanwhile: its tree is damaged");
+    }
+
+    private Duration period(String option, String text, Duration otherwise) {
+        try {
+            return text == null ? otherwise : Durations.period(text);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
         }
-        return log;
     }
 }

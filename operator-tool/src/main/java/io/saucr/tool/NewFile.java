@@ -167,7 +167,7 @@ final class NewFile implements Closeable {
     }
 
     /** Makes the names in a folder last. */
-    private static void force(Path folder) throws IOException {
+    static void force(Path folder) throws IOException {
         try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
             channel.force(true);
         }

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Speaks HTTP as an AdminServer does that sends files, in chunks, and breaks off where it is told
@@ -41,7 +43,7 @@ final class AdminAnswers implements AutoCloseable {
         }
     }
 
-    private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+    private final Map<String, Function<String, Answer>> answers = new ConcurrentHashMap<>();
     private final List<String> asked = new CopyOnWriteArrayList<>();
     private final List<Socket> silent = new CopyOnWriteArrayList<>();
     private final ServerSocket listener;
@@ -65,7 +67,18 @@ final class AdminAnswers implements AutoCloseable {
 
     /** What it answers to a command from now on; to others it says that it does not know them. */
     AdminAnswers answer(String command, byte[] body, String zxid, End end) {
-        answers.put(command, new Answer(body, zxid, end));
+        Answer answer = new Answer(body, zxid, end);
+        answers.put(command, question -> answer);
+        return this;
+    }
+
+    /**
+     * The same for an answer that depends on the question.
+     *
+     * @param zxid of an answer, as it is given
+     */
+    AdminAnswers answer(String command, Function<String, byte[]> body, Supplier<String> zxid) {
+        answers.put(command, question -> new Answer(body.apply(question), zxid.get(), End.WHOLE));
         return this;
     }
 
@@ -93,8 +106,8 @@ final class AdminAnswers implements AutoCloseable {
         String command = question.split(" ")[1].replaceFirst("^/commands/", "");
         asked.add(command);
         OutputStream out = socket.getOutputStream();
-        Answer answer = answers.get(command.replaceFirst("\\?.*", ""));
-        if (answer == null) {
+        Function<String, Answer> answers = this.answers.get(command.replaceFirst("\\?.*", ""));
+        if (answers == null) {
             byte[] unknown =
                     ("{\"error\": \"Unknown command: " + command + "\"}")
                             .getBytes(StandardCharsets.UTF_8);
@@ -102,6 +115,7 @@ final class AdminAnswers implements AutoCloseable {
             out.write(unknown);
             return false;
         }
+        Answer answer = answers.apply(command);
         out.write(
                 head(
                         "application/octet-stream",

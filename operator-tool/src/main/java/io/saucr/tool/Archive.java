@@ -1,0 +1,181 @@
+package io.saucr.tool;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The backups and the pieces of the log that an archive has, as the names of its objects show. An
+ * archive has histories: a new one begins where the log could not be continued, because entries
+ * were missing or the ensemble was restored to an earlier point. Immutable.
+ *
+ * @param histories oldest first
+ * @param unfinished objects that a killed process left, with the time in their names
+ */
+record Archive(List<History> histories, Map<String, Instant> unfinished) {
+    /** Marks a place as an archive, and has what {@link ArchiveMark} says. */
+    static final String MARK = "saucr-archive.json";
+
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss.SSS'Z'").withZone(ZoneOffset.UTC);
+    private static final String TIME_PATTERN = "(\\d{8}T\\d{6}\\.\\d{3}Z)";
+
+    private static final Pattern NAME =
+            Pattern.compile(
+                    "history-"
+                            + TIME_PATTERN
+                            + "/(?:full-([0-9a-f]{16})-"
+                            + TIME_PATTERN
+                            + "/(backup\\.json|(?:snapshot|log)\\.[0-9a-f]+(?:\\.gz|\\.snappy)?)"
+                            + "|log-([0-9a-f]{16})-([0-9a-f]{16})-"
+                            + TIME_PATTERN
+                            + "\\.gz)(\\.partial-\\d+)?");
+
+    /**
+     * What one ensemble logged, in one sequence.
+     *
+     * @param fulls oldest first
+     * @param pieces lowest zxids first
+     */
+    record History(String name, Instant begun, List<Full> fulls, List<Piece> pieces) {
+        /** The piece that reaches furthest. */
+        Optional<Piece> end() {
+            return pieces.stream().max(Comparator.comparingLong(Piece::last));
+        }
+
+        /** The earliest zxid that it can be restored to, if any. */
+        Optional<Full> oldest() {
+            return fulls.stream().findFirst();
+        }
+
+        Optional<Full> newest() {
+            return fulls.isEmpty() ? Optional.empty() : Optional.of(fulls.get(fulls.size() - 1));
+        }
+
+        /** The last zxid that it can be restored to; 0 if there is none. */
+        long through() {
+            long full = newest().map(Full::zxid).orElse(0L);
+            return Math.max(full, end().map(Piece::last).orElse(0L));
+        }
+    }
+
+    /**
+     * A full backup, in the form of {@link Backup}.
+     *
+     * @param zxid the last one that its snapshot may show: the earliest one that it restores
+     * @param files their full names; the description comes first
+     */
+    record Full(String name, long zxid, Instant made, List<String> files) {}
+
+    /**
+     * A piece of the log.
+     *
+     * @param first its first entry, which is the last one of the piece before it
+     * @param until the latest time of its entries
+     */
+    record Piece(String name, long first, long last, Instant until) {}
+
+    /** Reads what there is. */
+    static Archive read(ArchiveStore store) throws IOException {
+        return of(store.names());
+    }
+
+    private static Archive of(List<String> names) {
+        Map<String, Contents> histories = new TreeMap<>();
+        Map<String, Instant> unfinished = new TreeMap<>();
+        for (String name : names.stream().sorted().toList()) {
+            Matcher parts = NAME.matcher(name);
+            if (!parts.matches()) {
+                continue;
+            }
+            boolean piece = parts.group(2) == null;
+            Instant time = time(parts.group(piece ? 7 : 3));
+            if (parts.group(8) != null) {
+                unfinished.put(name, time);
+                continue;
+            }
+            Contents contents = histories.computeIfAbsent(parts.group(1), each -> new Contents());
+            if (piece) {
+                contents.pieces.add(
+                        new Piece(name, zxid(parts.group(5)), zxid(parts.group(6)), time));
+            } else {
+                contents.fulls
+                        .computeIfAbsent(
+                                name.substring(0, name.lastIndexOf('/')),
+                                each ->
+                                        new Full(
+                                                each,
+                                                zxid(parts.group(2)),
+                                                time,
+                                                new ArrayList<>()))
+                        .files
+                        .add(name);
+            }
+        }
+        List<History> read = new ArrayList<>();
+        histories.forEach((name, contents) -> read.add(contents.history(name, unfinished)));
+        return new Archive(List.copyOf(read), Map.copyOf(unfinished));
+    }
+
+    /** Of one history, while names are read. */
+    private static final class Contents {
+        final Map<String, Full> fulls = new TreeMap<>();
+        final List<Piece> pieces = new ArrayList<>();
+
+        History history(String name, Map<String, Instant> unfinished) {
+            List<Full> whole = new ArrayList<>();
+            for (Full full : fulls.values()) {
+                // The description is written last.
+                if (full.files.get(0).endsWith("/" + Backup.DESCRIPTION)) {
+                    whole.add(full);
+                } else {
+                    full.files.forEach(file -> unfinished.put(file, full.made));
+                }
+            }
+            whole.sort(Comparator.comparingLong(Full::zxid).thenComparing(Full::made));
+            pieces.sort(Comparator.comparingLong(Piece::first).thenComparingLong(Piece::last));
+            return new History(name, time(name), List.copyOf(whole), List.copyOf(pieces));
+        }
+    }
+
+    /** The one that is continued. */
+    Optional<History> newest() {
+        return histories.isEmpty()
+                ? Optional.empty()
+                : Optional.of(histories.get(histories.size() - 1));
+    }
+
+    static String historyName(Instant begun) {
+        return TIME.format(begun.truncatedTo(ChronoUnit.MILLIS));
+    }
+
+    /** The name of a full backup's files begins with it. */
+    static String fullName(String history, long zxid, Instant made) {
+        return "history-%s/full-%016x-%s".formatted(history, zxid, TIME.format(made));
+    }
+
+    static Piece piece(String history, long first, long last, Instant until) {
+        String name =
+                "history-%s/log-%016x-%016x-%s.gz"
+                        .formatted(history, first, last, TIME.format(until));
+        return new Piece(name, first, last, until);
+    }
+
+    private static long zxid(String hex) {
+        return Long.parseUnsignedLong(hex, 16);
+    }
+
+    private static Instant time(String text) {
+        return TIME.parse(text, Instant::from);
+    }
+}

@@ -1,0 +1,344 @@
+package io.saucr.tool;
+
+import io.saucr.tool.AdminClient.Download;
+import io.saucr.tool.Archive.History;
+import io.saucr.tool.Archive.Piece;
+import io.saucr.tool.EndpointException.Reason;
+import io.saucr.tool.LogEntries.Entry;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+
+/**
+ * Adds to an archive what servers have logged since, and full backups. A piece of the log begins
+ * with the last entry that is archived. If no server has that entry with the same bytes, the
+ * archive cannot be continued: a new history begins with a full backup. Several processes may add
+ * to the same archive: what they add fits together.
+ *
+ * <p>Used by one thread.
+ */
+final class ArchiveWriter {
+    private final ArchiveStore store;
+    private final Connection connection;
+    private final Scratch scratch;
+    private final Output output;
+
+    /** The last entry that is archived, so that it need not be read in each round. */
+    private Entry end;
+
+    private String endName;
+
+    ArchiveWriter(ArchiveStore store, Connection connection, Scratch scratch, Output output) {
+        this.store = store;
+        this.connection = connection;
+        this.scratch = scratch;
+        this.output = output;
+    }
+
+    /** What a server logged from an entry on, as a compressed file. */
+    private record Fetched(Path file, long first, Entry end, Instant until) {
+        long last() {
+            return end.zxid();
+        }
+    }
+
+    /** No server continues the archive; the message says why. */
+    private static final class BrokenException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        BrokenException(String why) {
+            super(why);
+        }
+    }
+
+    /**
+     * Archives what was committed before.
+     *
+     * @param every how old the newest full backup may be; zero takes one now
+     * @return whether there is a new full backup
+     * @throws FailureException if no server gave what is needed
+     */
+    boolean round(Duration every) throws IOException, InterruptedException {
+        Instant began = Instant.now();
+        ArchiveMark.begin(store, scratch.folder());
+        History history = Archive.read(store).newest().orElse(null);
+        if (history != null) {
+            try {
+                extend(history);
+            } catch (BrokenException e) {
+                sayBroken(history, e);
+                history = null;
+            }
+        }
+        boolean due =
+                history == null
+                        || history.newest()
+                                .map(full -> !full.made().plus(every).isAfter(began))
+                                .orElse(true);
+        if (due) {
+            full(history);
+        }
+        new ArchiveMark(Optional.of(began)).write(store, scratch.folder());
+        return due;
+    }
+
+    private void sayBroken(History history, BrokenException problem) {
+        output.err()
+                .println(
+                        "the history %s of the archive cannot be continued after %s: %s. A new history begins with a full backup"
+                                .formatted(
+                                        history.name(),
+                                        Snapshot.hex(history.through()),
+                                        problem.getMessage()));
+    }
+
+    /** Adds the log of the first endpoint that continues it. */
+    private void extend(History history) throws IOException, InterruptedException, BrokenException {
+        Entry last = end(history);
+        List<String> broken = new ArrayList<>();
+        for (Endpoint endpoint : furthestFirst()) {
+            try {
+                put(history.name(), fetch(endpoint, last), last);
+                return;
+            } catch (BrokenException e) {
+                broken.add(endpoint.name() + " " + e.getMessage());
+            } catch (EndpointException | UnusableFileException e) {
+                output.err().println(endpoint.name() + ": " + e.getMessage());
+            }
+        }
+        if (broken.isEmpty()) {
+            throw new FailureException(
+                    "no endpoint gave its log; the archive ends at "
+                            + Snapshot.hex(history.through()));
+        }
+        throw new BrokenException(String.join("; ", broken));
+    }
+
+    /** Those that have the most come first, those that do not answer last. */
+    private List<Endpoint> furthestFirst() throws InterruptedException {
+        Map<Endpoint, Long> zxids = new HashMap<>();
+        for (Asked.Answer<Long> answer :
+                Asked.all(
+                        connection.endpoints(),
+                        connection.patience(),
+                        (endpoint, deadline) ->
+                                Long.decode(
+                                        FourLetterWord.srvr(endpoint, connection, deadline)
+                                                .getOrDefault("Zxid", "-1")))) {
+            zxids.put(answer.endpoint(), answer.failed() ? -1 : answer.answer());
+        }
+        return connection.endpoints().stream()
+                .sorted(Comparator.comparing(zxids::get, Comparator.reverseOrder()))
+                .toList();
+    }
+
+    /** Takes a full backup, and the log of the same server up to it. */
+    private void full(History continued) throws IOException, InterruptedException {
+        FullBackup full = FullBackup.make(connection, scratch.empty("full"), false, output.err());
+        String history = continued == null ? null : continued.name();
+        if (continued != null) {
+            try {
+                // The history has grown since it was read.
+                Entry last = end == null ? end(continued) : end;
+                put(history, through(fetch(full.from(), last), full), last);
+            } catch (BrokenException e) {
+                sayBroken(continued, e);
+                history = null;
+            }
+        }
+        if (history == null) {
+            history = Archive.historyName(full.made());
+            Fetched first = fetch(full.from(), full.backup().begun());
+            if (first != null) {
+                put(history, through(first, full), null);
+            }
+        }
+        String name = Archive.fullName(history, full.backup().snapshot().zxid(), full.made());
+        Backup backup = full.backup();
+        put(name, backup.snapshotFile());
+        if (backup.logFile() != null) {
+            put(name, backup.logFile());
+        }
+        // Without it the others do not count.
+        put(name, backup.snapshotFile().resolveSibling(Backup.DESCRIPTION));
+        output.out()
+                .println(
+                        "Backed up %s of %s: %d nodes, history %s."
+                                .formatted(
+                                        Snapshot.hex(backup.through()),
+                                        full.from().name(),
+                                        backup.snapshot().nodes(),
+                                        history));
+    }
+
+    private void put(String folder, Path file) throws IOException {
+        store.put(folder + "/" + file.getFileName(), file);
+    }
+
+    private static Fetched through(Fetched log, FullBackup full) throws UnusableFileException {
+        if (log.last() < full.backup().through()) {
+            throw new UnusableFileException(
+                    "the log of %s ends at %s, and its backup at %s"
+                            .formatted(
+                                    full.from().name(),
+                                    Snapshot.hex(log.last()),
+                                    Snapshot.hex(full.backup().through())));
+        }
+        return log;
+    }
+
+    /**
+     * @param last the entry that is archived already; null if there is none
+     */
+    private void put(String history, Fetched log, Entry last) throws IOException {
+        if (last != null && log.last() == last.zxid()) {
+            return;
+        }
+        Piece piece = Archive.piece(history, log.first(), log.last(), log.until());
+        store.put(piece.name(), log.file());
+        end = log.end();
+        endName = piece.name();
+    }
+
+    /** The last entry of a history. */
+    private Entry end(History history) throws IOException, BrokenException {
+        Piece piece =
+                history.end()
+                        .orElseThrow(
+                                () ->
+                                        new BrokenException(
+                                                "there is no entry to compare with the servers' logs"));
+        if (end == null || !piece.name().equals(endName)) {
+            Entry last = null;
+            try (LogEntries in = open(store, piece)) {
+                for (Entry entry = in.next(); entry != null; entry = in.next()) {
+                    last = entry;
+                }
+            } catch (UnusableFileException e) {
+                throw new BrokenException(e.getMessage());
+            }
+            if (last == null || last.zxid() != piece.last()) {
+                throw new BrokenException(piece.name() + " does not end where its name says");
+            }
+            end = last;
+            endName = piece.name();
+        }
+        return end;
+    }
+
+    /** The entries of a piece. */
+    static LogEntries open(ArchiveStore store, Piece piece) throws IOException {
+        try {
+            return new LogEntries(
+                    piece.name(), new GZIPInputStream(store.open(piece.name())), piece.first() - 1);
+        } catch (EOFException | ZipException e) {
+            throw new UnusableFileException(piece.name() + ": it is damaged at its beginning");
+        }
+    }
+
+    /**
+     * The log from the last archived entry on.
+     *
+     * @throws BrokenException if the server does not have that entry
+     */
+    private Fetched fetch(Endpoint endpoint, Entry last)
+            throws IOException, InterruptedException, BrokenException {
+        Fetched fetched = download(endpoint, last.zxid() - 1, last);
+        if (fetched == null) {
+            // A server that is behind catches up in this.
+            EndpointCommand.check(endpoint, connection, Deadline.in(connection.patience()));
+            fetched = download(endpoint, last.zxid() - 1, last);
+        }
+        if (fetched == null) {
+            throw new BrokenException(
+                    "has no entry from %s on: it was restored to an earlier point"
+                            .formatted(Snapshot.hex(last.zxid())));
+        }
+        return fetched;
+    }
+
+    /** The log from an entry on, or from the one behind it; null if the server has neither. */
+    private Fetched fetch(Endpoint endpoint, long from) throws IOException {
+        try {
+            Fetched fetched = download(endpoint, from - 1, null);
+            if (fetched != null
+                    && fetched.first() != from
+                    && !LogEntries.follows(fetched.first(), from)) {
+                throw new UnusableFileException(
+                        "the log of %s begins at %s, and its backup at %s"
+                                .formatted(
+                                        endpoint.name(),
+                                        Snapshot.hex(fetched.first()),
+                                        Snapshot.hex(from)));
+            }
+            return fetched;
+        } catch (BrokenException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Fetched download(Endpoint endpoint, long after, Entry expected)
+            throws IOException, BrokenException {
+        Path file = scratch.empty("log").resolve("piece.gz");
+        try (Download download =
+                        new AdminClient(connection)
+                                .download(
+                                        endpoint,
+                                        "saucr/log?after=" + Snapshot.hex(after),
+                                        Deadline.in(connection.silence()));
+                LogEntries in =
+                        new LogEntries(
+                                "the log of " + endpoint.name(),
+                                download.in(),
+                                LogEntries.ANYWHERE);
+                NewLog copy = new NewLog(file, after, true)) {
+            Entry first = in.next();
+            if (first == null) {
+                return null;
+            }
+            if (expected != null) {
+                requireSame(first, expected);
+            }
+            long latest = first.time();
+            Entry last = first;
+            for (Entry entry = first; entry != null; entry = in.next()) {
+                copy.append(entry);
+                latest = Math.max(latest, entry.time());
+                last = entry;
+            }
+            copy.commit();
+            return new Fetched(file, first.zxid(), last, Instant.ofEpochMilli(latest));
+        } catch (EndpointException e) {
+            if (e.reason() == Reason.UNKNOWN_COMMAND) {
+                throw new EndpointException(
+                        Reason.REFUSED,
+                        "gives no log: SAUCR is off there. An archive needs servers with SAUCR on;"
+                                + " 'saucr backup FOLDER' makes a single backup of any server");
+            }
+            throw e;
+        }
+    }
+
+    private static void requireSame(Entry first, Entry expected) throws BrokenException {
+        String zxid = Snapshot.hex(expected.zxid());
+        if (first.zxid() != expected.zxid()) {
+            throw new BrokenException(
+                    "no longer has the entry %s in its log, or never had it; the next one is %s"
+                            .formatted(zxid, Snapshot.hex(first.zxid())));
+        }
+        if (!first.sameAs(expected)) {
+            throw new BrokenException(
+                    "has another entry %s: it was restored to an earlier point".formatted(zxid));
+        }
+    }
+}

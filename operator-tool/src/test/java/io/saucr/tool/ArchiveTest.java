@@ -1,0 +1,400 @@
+package io.saucr.tool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.apache.zookeeper.server.DataTree;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * An archive of a history that AdminServers give: what is restored, what is continued, what is
+ * kept.
+ */
+class ArchiveTest {
+    private static final long NOON = Instant.parse("2026-03-29T12:00:00Z").toEpochMilli();
+
+    @TempDir static Path server;
+    private static ServerCnxnFactory clients;
+
+    @TempDir Path folder;
+    private AdminAnswers first;
+    private AdminAnswers second;
+    private LoggedHistory history;
+    private Path archive;
+    private int restored;
+
+    @BeforeAll
+    static void serve() throws Exception {
+        clients =
+                ServerCnxnFactory.createFactory(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
+        clients.startup(new ZooKeeperServer(server.toFile(), server.toFile(), 1000));
+    }
+
+    @AfterAll
+    static void stop() {
+        clients.shutdown();
+    }
+
+    @BeforeEach
+    void listen() throws Exception {
+        first = new AdminAnswers();
+        second = new AdminAnswers();
+        archive = folder.resolve("archive");
+        history = new LoggedHistory(folder, 5);
+        history.serve(first);
+        history.serve(second);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        first.close();
+        second.close();
+    }
+
+    /** One round; with a period it takes a full backup only if the newest is older. */
+    private Run round(String... options) {
+        String client = "127.0.0.1:" + clients.getLocalPort();
+        return Run.of(
+                Stream.concat(
+                                Stream.of(
+                                        "backup",
+                                        "--to=" + archive,
+                                        "--timeout=5s",
+                                        "--endpoints=" + client + "," + client,
+                                        "--admin=" + first.address() + "," + second.address()),
+                                Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    /** One round of a running process, which makes no full backup. */
+    private String log() throws Exception {
+        Run run = round("--every=1h", "--once");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        return run.err();
+    }
+
+    private Run restore(String... options) throws IOException {
+        Path data = Files.createDirectory(folder.resolve("restored" + ++restored));
+        return Run.of(
+                Stream.concat(
+                                Stream.of(
+                                        "backup",
+                                        "restore",
+                                        archive.toString(),
+                                        "--data-dir=" + data),
+                                Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    /** The digest of what the last restore made, as a server loads it. */
+    private long loaded(long expected) throws IOException {
+        Path data = folder.resolve("restored" + restored);
+        DataTree tree = new DataTree();
+        FileTxnSnapLog files = new FileTxnSnapLog(data.toFile(), data.toFile());
+        assertThat(files.restore(tree, new ConcurrentHashMap<>(), (header, txn, digest) -> {}))
+                .isEqualTo(expected);
+        files.close();
+        return tree.getTreeDigest();
+    }
+
+    private List<String> names(String pattern) throws IOException {
+        try (Stream<Path> files = Files.walk(archive)) {
+            return files.map(file -> archive.relativize(file).toString())
+                    .filter(name -> name.matches(pattern))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Test
+    void everyPointBehindTheFirstFullBackupIsRestored() throws Exception {
+        history.write("/a", "0", NOON);
+        history.write("/a", "1", NOON + 1);
+        Run full = round();
+        assertThat(full.exitCode()).as(full.err()).isZero();
+        assertThat(full.out()).startsWith("Backed up 0x500000002 of ");
+        List<Long> points = new ArrayList<>(List.of(history.zxid()));
+        for (int i = 0; i < 12; i++) {
+            if (i % 5 == 4) {
+                history.elect();
+            }
+            points.add(history.write(i % 2 == 0 ? "/a" : "/n" + i, "x" + i, NOON + 10 + i));
+            if (i == 6) {
+                round();
+            } else if (i % 3 == 0) {
+                log();
+            }
+        }
+        log();
+        assertThat(names(".*backup.json")).hasSize(2);
+        for (long point : points) {
+            Run run = restore("--to-zxid=" + Snapshot.hex(point), "-o", "json");
+            assertThat(run.exitCode()).as(run.err()).isZero();
+            JsonNode said = new ObjectMapper().readTree(run.out());
+            assertThat(said.path("zxid").asText()).isEqualTo(Snapshot.hex(point));
+            assertThat(said.path("digest").asText())
+                    .isEqualTo(Long.toHexString(history.digest(point)));
+            assertThat(loaded(point)).isEqualTo(history.digest(point));
+        }
+        assertThat(restore().out()).startsWith("Restored " + Snapshot.hex(history.zxid()));
+    }
+
+    @Test
+    void aPointThatIsNotThereIsRefused() throws Exception {
+        history.write("/a", "0", NOON);
+        history.write("/a", "1", NOON + 1000);
+        round();
+        history.write("/a", "2", NOON + 2000);
+        log();
+        String range = "can be restored from 0x500000002 to 0x500000003, and not to ";
+        assertThat(restore("--to-zxid=0x500000001").err()).contains(range + "0x500000001");
+        assertThat(restore("--to-zxid=0x500000004").err()).contains(range + "0x500000004");
+        assertThat(restore("--to-time=2026-03-29T11:59:59Z").err()).contains("begins after");
+        assertThat(restore("--to-time=2999-01-01T00:00:00Z").err())
+                .contains("it has what was written until 20");
+        assertThat(restore("--to-time=noon").exitCode()).isEqualTo(OperatorTool.USAGE);
+        assertThat(restore("--to-zxid=1", "--to-time=noon").exitCode())
+                .isEqualTo(OperatorTool.USAGE);
+        assertThat(restore("--history=20200101T000000.000Z").err()).contains("it has no history");
+        try (Stream<Path> files = Files.list(folder.resolve("restored" + restored))) {
+            assertThat(files).isEmpty();
+        }
+    }
+
+    /** The clock of a new leader may be behind that of the one before. */
+    @Test
+    void aTimeEndsBeforeTheFirstWriteThatIsLater() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        history.write("/a", "1", NOON + 1000);
+        log();
+        history.write("/a", "2", NOON + 5000);
+        history.elect();
+        history.write("/a", "3", NOON + 3000);
+        log();
+        assertThat(restore("--to-time=2026-03-29T12:00:00Z").out())
+                .startsWith("Restored 0x500000001");
+        assertThat(restore("--to-time=2026-03-29T13:00:01.500+01:00").out())
+                .startsWith("Restored 0x500000002, written at 2026-03-29T12:00:01Z, into ");
+        assertThat(restore("--to-time=2026-03-29T12:00:04Z").out())
+                .startsWith("Restored 0x500000002");
+        assertThat(restore("--to-time=2026-03-29T12:00:05Z").out())
+                .startsWith("Restored 0x600000001");
+    }
+
+    /** Entries that are in neither history must never be between the two. */
+    @Test
+    void anEnsembleThatWasRestoredToAnEarlierPointBeginsANewHistory() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        LoggedHistory before = history;
+        before.write("/a", "1", NOON + 1000);
+        long lost = before.write("/a", "2", NOON + 2000);
+        log();
+
+        history = new LoggedHistory(folder, 5);
+        history.write("/a", "0", NOON);
+        history.write("/a", "1", NOON + 1000);
+        history.elect();
+        history.write("/b", "after the restore", NOON + 3000);
+        history.serve(first);
+        history.serve(second);
+        String said = log();
+        assertThat(said)
+                .contains(
+                        "cannot be continued after 0x500000003: ",
+                        "no longer has the entry 0x500000003 in its log, or never had it; the next one"
+                                + " is 0x600000001",
+                        "A new history begins with a full backup");
+        assertThat(names("history-[^/]*")).hasSize(2);
+        history.write("/b", "2", NOON + 4000);
+        assertThat(log()).isEmpty();
+
+        assertThat(restore().out()).startsWith("Restored 0x600000002");
+        assertThat(loaded(0x600000002L)).isEqualTo(history.digest(0x600000002L));
+        Run gone = restore("--to-zxid=" + Snapshot.hex(lost));
+        assertThat(gone.exitCode()).isEqualTo(OperatorTool.FAILED);
+        String older = names("history-[^/]*").get(0).substring("history-".length());
+        assertThat(gone.err())
+                .contains("and not to 0x500000003; the archive also has other histories", older);
+        assertThat(restore("--to-zxid=" + Snapshot.hex(lost), "--history=" + older).exitCode())
+                .isZero();
+        assertThat(loaded(lost)).isEqualTo(before.digest(lost));
+    }
+
+    @Test
+    void anEnsembleThatHasLessOrAnotherEntryBeginsANewHistory() throws Exception {
+        history.write("/a", "0", NOON);
+        history.write("/a", "1", NOON + 1000);
+        round();
+        LoggedHistory less = new LoggedHistory(folder, 5);
+        less.write("/a", "0", NOON);
+        less.serve(first);
+        less.serve(second);
+        assertThat(log()).contains("has no entry from 0x500000002 on: it was restored");
+        less.write("/a", "another", NOON + 1000);
+        less.write("/a", "2", NOON + 2000);
+        assertThat(log()).isEmpty();
+
+        history.write("/a", "3", NOON + 2000);
+        history.serve(first);
+        history.serve(second);
+        assertThat(log()).contains("has another entry 0x500000003: it was restored");
+        assertThat(names("history-[^/]*")).hasSize(3);
+    }
+
+    @Test
+    void whatAServerPurgedAnotherOneGives() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        LoggedHistory purged = new LoggedHistory(folder, 5);
+        purged.write("/a", "0", NOON);
+        for (LoggedHistory each : List.of(history, purged)) {
+            each.write("/a", "1", NOON + 1);
+            each.write("/a", "2", NOON + 2);
+        }
+        purged.purge(history.zxid() - 1);
+        purged.serve(first);
+        assertThat(log()).isEmpty();
+        assertThat(first.asked()).last().asString().startsWith("saucr/log?after=0x500000000");
+        assertThat(restore().out()).startsWith("Restored 0x500000003");
+
+        // Where no server has it, the archive says so.
+        history.write("/a", "3", NOON + 3);
+        history.write("/a", "4", NOON + 4);
+        history.purge(history.zxid() - 1);
+        history.serve(first);
+        assertThat(log()).contains("no longer has the entry 0x500000003 in its log");
+        assertThat(restore("--to-zxid=0x500000004").err())
+                .contains("can be restored from 0x500000005 to 0x500000005");
+    }
+
+    @Test
+    void anIdleEnsembleAddsNothing() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        List<String> before = names(".*");
+        assertThat(log()).isEmpty();
+        assertThat(names(".*")).isEqualTo(before);
+        assertThat(restore("--to-time=" + Instant.now().minusMillis(1)).exitCode())
+                .as("what was committed by then is known")
+                .isEqualTo(OperatorTool.FAILED);
+        Instant between = Instant.now();
+        log();
+        assertThat(restore("--to-time=" + between).out()).startsWith("Restored 0x500000001");
+    }
+
+    /** As two processes that know nothing of each other. */
+    @Test
+    void piecesThatOverlapFitTogether() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        Path other = folder.resolve("other");
+        copy(archive, other);
+        history.write("/a", "1", NOON + 1);
+        log();
+        history.write("/a", "2", NOON + 2);
+        Path own = archive;
+        archive = other;
+        log();
+        archive = own;
+        history.write("/a", "3", NOON + 3);
+        log();
+        copy(other, own);
+        assertThat(names(".*/log-.*")).hasSize(4);
+        history.write("/a", "4", NOON + 4);
+        log();
+        for (long point = 0x500000001L; point <= history.zxid(); point++) {
+            assertThat(restore("--to-zxid=" + Snapshot.hex(point)).exitCode()).isZero();
+            assertThat(loaded(point)).isEqualTo(history.digest(point));
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Path target = to.resolve(from.relativize(file).toString());
+                if (!Files.exists(target)) {
+                    Files.copy(file, target);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aPieceThatIsDamagedOrMissingIsNoticed() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        for (int i = 1; i < 4; i++) {
+            history.write("/a", "" + i, NOON + i);
+            log();
+        }
+        List<String> pieces = names(".*/log-.*");
+        Path middle = archive.resolve(pieces.get(2));
+        byte[] whole = Files.readAllBytes(middle);
+        byte[] changed = whole.clone();
+        changed[changed.length / 2] ^= 1;
+        Files.write(middle, changed);
+        assertThat(restore().err()).contains(middle.getFileName() + ": it is damaged");
+        // The name of one, and the entries of another.
+        Files.copy(archive.resolve(pieces.get(1)), middle, StandardCopyOption.REPLACE_EXISTING);
+        assertThat(restore().exitCode()).isEqualTo(OperatorTool.FAILED);
+        Files.delete(middle);
+        assertThat(restore().err()).contains("the log after 0x500000002 is missing in history");
+        assertThat(restore("--to-zxid=0x500000002").exitCode()).isZero();
+        // The end is what the next piece must continue.
+        Files.write(middle, whole);
+        Files.write(archive.resolve(pieces.get(3)), new byte[] {1});
+        assertThat(log()).contains("it is damaged", "A new history begins");
+    }
+
+    @Test
+    void anotherFolderIsNoArchive() throws Exception {
+        Files.createDirectory(archive);
+        Files.writeString(archive.resolve("mine"), "kept");
+        assertThat(round().err())
+                .contains(
+                        "there are other files in it, such as mine; an archive begins in an empty");
+        assertThat(restore().err()).contains("it is no archive of backups");
+        Files.delete(archive.resolve("mine"));
+        assertThat(restore().err()).contains("it is no archive of backups");
+        Files.writeString(archive.resolve(Archive.MARK), "{\"format\" : 2}");
+        assertThat(restore().err()).contains("has format 2, and this version knows 1");
+        archive = folder.resolve("none/archive");
+        assertThat(round().exitCode()).isEqualTo(OperatorTool.FAILED);
+    }
+
+    @Test
+    void serversWithoutALogToGiveAreRefused() throws Exception {
+        AdminAnswers apache = new AdminAnswers();
+        history.write("/a", "0", NOON);
+        apache.answer("snapshot", question -> history.snapshot(), () -> Snapshot.hex(1));
+        first.close();
+        second.close();
+        first = apache;
+        second = apache;
+        assertThat(round().err())
+                .contains("An archive needs servers with SAUCR on; 'saucr backup FOLDER' makes");
+    }
+}
