@@ -6,10 +6,12 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,18 +30,17 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
 
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss.SSS'Z'").withZone(ZoneOffset.UTC);
-    private static final String TIME_PATTERN = "(\\d{8}T\\d{6}\\.\\d{3}Z)";
+    private static final String TIME_PATTERN = "\\d{8}T\\d{6}\\.\\d{3}Z";
 
     private static final Pattern NAME =
             Pattern.compile(
-                    "history-"
-                            + TIME_PATTERN
-                            + "/(?:full-([0-9a-f]{16})-"
-                            + TIME_PATTERN
-                            + "/(backup\\.json|(?:snapshot|log)\\.[0-9a-f]+(?:\\.gz|\\.snappy)?)"
-                            + "|log-([0-9a-f]{16})-([0-9a-f]{16})-"
-                            + TIME_PATTERN
-                            + "\\.gz)(\\.partial-\\d+)?");
+                    ("history-(?<history>TIME)/(?:"
+                                    + "full-(?<begun>ZXID)-(?<zxid>ZXID)-(?<made>TIME)/"
+                                    + "(?:backup\\.json|(?:snapshot|log)\\.[0-9a-f]+(?:\\.gz|\\.snappy)?)"
+                                    + "|log-(?<first>ZXID)-(?<last>ZXID)-(?<until>TIME)\\.gz"
+                                    + ")(?<partial>\\.partial-\\d+)?")
+                            .replace("TIME", TIME_PATTERN)
+                            .replace("ZXID", "[0-9a-f]{16}"));
 
     /**
      * What one ensemble logged, in one sequence.
@@ -62,6 +63,37 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
             return fulls.isEmpty() ? Optional.empty() : Optional.of(fulls.get(fulls.size() - 1));
         }
 
+        /**
+         * The piece that has an entry and what follows it; of several, the one that reaches furthest.
+         * The first piece of a history may begin behind the entry that its full backup shows.
+         *
+         * @param begins whether the entry is that of the full backup
+         */
+        Optional<Piece> after(long zxid, boolean begins) {
+            return pieces.stream()
+                    .filter(piece -> piece.first() <= zxid + (begins ? 1 : 0))
+                    .filter(piece -> piece.last() > zxid)
+                    .max(Comparator.comparingLong(Piece::last));
+        }
+
+        /** The entry behind which a piece is missing, if one is. */
+        OptionalLong gap() {
+            long end = through();
+            for (Full full : fulls) {
+                long at = full.begun();
+                boolean begins = true;
+                while (at < end) {
+                    Optional<Piece> next = after(at, begins);
+                    if (next.isEmpty()) {
+                        return OptionalLong.of(at);
+                    }
+                    at = next.get().last();
+                    begins = false;
+                }
+            }
+            return OptionalLong.empty();
+        }
+
         /** The last zxid that it can be restored to; 0 if there is none. */
         long through() {
             long full = newest().map(Full::zxid).orElse(0L);
@@ -72,10 +104,11 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
     /**
      * A full backup, in the form of {@link Backup}.
      *
+     * @param begun the last zxid that its snapshot shows whole
      * @param zxid the last one that its snapshot may show: the earliest one that it restores
      * @param files their full names; the description comes first
      */
-    record Full(String name, long zxid, Instant made, List<String> files) {}
+    record Full(long begun, long zxid, Instant made, List<String> files) {}
 
     /**
      * A piece of the log.
@@ -90,7 +123,8 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
         return of(store.names());
     }
 
-    private static Archive of(List<String> names) {
+    /** What objects of these names are; names that are none of an archive do not count. */
+    static Archive of(List<String> names) {
         Map<String, Contents> histories = new TreeMap<>();
         Map<String, Instant> unfinished = new TreeMap<>();
         for (String name : names.stream().sorted().toList()) {
@@ -98,24 +132,23 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
             if (!parts.matches()) {
                 continue;
             }
-            boolean piece = parts.group(2) == null;
-            Instant time = time(parts.group(piece ? 7 : 3));
-            if (parts.group(8) != null) {
+            boolean piece = parts.group("made") == null;
+            Instant time = time(parts.group(piece ? "until" : "made"));
+            if (parts.group("partial") != null) {
                 unfinished.put(name, time);
                 continue;
             }
-            Contents contents = histories.computeIfAbsent(parts.group(1), each -> new Contents());
+            Contents contents = histories.computeIfAbsent(parts.group("history"), each -> new Contents());
             if (piece) {
                 contents.pieces.add(
-                        new Piece(name, zxid(parts.group(5)), zxid(parts.group(6)), time));
+                        new Piece(
+                                name, zxid(parts.group("first")), zxid(parts.group("last")), time));
             } else {
                 contents.fulls
                         .computeIfAbsent(
                                 name.substring(0, name.lastIndexOf('/')),
                                 each ->
-                                        new Full(
-                                                each,
-                                                zxid(parts.group(2)),
+                                        new Full(zxid(parts.group("begun")), zxid(parts.group("zxid")),
                                                 time,
                                                 new ArrayList<>()))
                         .files
@@ -124,7 +157,7 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
         }
         List<History> read = new ArrayList<>();
         histories.forEach((name, contents) -> read.add(contents.history(name, unfinished)));
-        return new Archive(List.copyOf(read), Map.copyOf(unfinished));
+        return new Archive(List.copyOf(read), Collections.unmodifiableMap(unfinished));
     }
 
     /** Of one history, while names are read. */
@@ -160,8 +193,13 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
     }
 
     /** The name of a full backup's files begins with it. */
-    static String fullName(String history, long zxid, Instant made) {
-        return "history-%s/full-%016x-%s".formatted(history, zxid, TIME.format(made));
+    static String fullName(String history, FullBackup full) {
+        return "history-%s/full-%016x-%016x-%s"
+                .formatted(
+                        history,
+                        full.backup().begun(),
+                        full.backup().snapshot().zxid(),
+                        TIME.format(full.made()));
     }
 
     static Piece piece(String history, long first, long last, Instant until) {

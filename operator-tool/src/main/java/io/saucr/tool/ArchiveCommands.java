@@ -4,11 +4,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.saucr.tool.Archive.History;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.concurrent.Callable;
+import org.apache.zookeeper.txn.TxnDigest;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,6 +22,8 @@ import picocli.CommandLine.Spec;
 
 /** The commands on archives that {@code backup --to} has made. They ask no server. */
 final class ArchiveCommands {
+    private static final String PLACE = "The archive: a folder.";
+
     private ArchiveCommands() {}
 
     /** What went wrong with an archive. */
@@ -40,7 +45,7 @@ final class ArchiveCommands {
         @Spec(Spec.Target.MIXEE)
         private CommandSpec spec;
 
-        @Parameters(paramLabel = "ARCHIVE", description = "The archive: a folder.")
+        @Parameters(paramLabel = "ARCHIVE", description = PLACE)
         private String place;
 
         @Option(
@@ -200,6 +205,144 @@ final class ArchiveCommands {
             } catch (IOException e) {
                 throw failure(point.place(), e);
             }
+        }
+    }
+
+    /** What there is. */
+    @Command(
+            name = "status",
+            description = {
+                "Prints what an archive has, and how old it is.",
+                "Exits with 1 if it has no full backup, if a piece of the log is missing, or if it is older",
+                "than --max-age or --max-log-age allow. It reads the names of the objects, not their content."
+            })
+    static final class Status implements Callable<Integer> {
+        @Mixin private Output output;
+        @Spec private CommandSpec spec;
+
+        @Parameters(paramLabel = "ARCHIVE", description = PLACE)
+        private String place;
+
+        @Option(
+                names = "--max-age",
+                paramLabel = "TIME",
+                description = "How old the newest full backup may be: " + Durations.FORM + ".")
+        private String maxAge;
+
+        @Option(
+                names = "--max-log-age",
+                paramLabel = "TIME",
+                description =
+                        "How long ago the last round may have begun that succeeded; it archived all that"
+                                + " was committed by then.")
+        private String maxLogAge;
+
+        @Override
+        public Integer call() {
+            Duration full = Durations.period(spec, "--max-age", maxAge, null);
+            Duration log = Durations.period(spec, "--max-log-age", maxLogAge, null);
+            try (ArchiveStore store = ArchiveStore.of(place, false)) {
+                ArchiveMark mark = ArchiveMark.read(store);
+                ArchiveStatus status =
+                        ArchiveStatus.of(
+                                Archive.read(store), mark.checked(), Instant.now(), full, log);
+                if (output.json()) {
+                    output.print(status.json());
+                } else {
+                    output.out().println(status.text());
+                    status.problems()
+                            .forEach(problem -> output.err().println("saucr: " + problem));
+                }
+                return status.problems().isEmpty() ? OperatorTool.FINE : OperatorTool.FAILED;
+            } catch (IOException e) {
+                throw failure(place, e);
+            }
+        }
+    }
+
+    /** Whether it can be restored. */
+    @Command(
+            name = "verify",
+            description = {
+                "Restores a point of an archive into a new server, and compares the digest of its tree.",
+                "The server is a standalone process of this distribution on the loopback address, in the",
+                "folder of temporary files; it is removed afterwards. Its digest must be the one that the",
+                "leader logged with the last write. Exits with 1 if it is another, or if the archive cannot",
+                "be restored."
+            })
+    static final class Verify implements Callable<Integer> {
+        @Mixin private PointOptions point;
+        @Mixin private Output output;
+        @Spec private CommandSpec spec;
+
+        @Option(
+                names = "--timeout",
+                paramLabel = "TIME",
+                description = "How long the server may take to load the data. Default: 10m.")
+        private String timeout;
+
+        @Override
+        public Integer call() throws InterruptedException {
+            Duration patience =
+                    Durations.period(spec, "--timeout", timeout, Duration.ofMinutes(10));
+            try (Scratch scratch = point.scratch()) {
+                ArchivePoint found = point.fetch(scratch);
+                Snapshot loaded = load(found, scratch, patience);
+                if (output.json()) {
+                    output.print(found.json().put("nodes", loaded.nodes()));
+                } else {
+                    output.out()
+                            .println(
+                                    "Verified %s: a new server has %d nodes, digest %s%s."
+                                            .formatted(
+                                                    Snapshot.hex(found.backup().through()),
+                                                    loaded.nodes(),
+                                                    Long.toHexString(loaded.digest()),
+                                                    found.digest().isPresent()
+                                                            ? ", as the ensemble had"
+                                                            : "; the ensemble logged no digest"));
+                }
+                return OperatorTool.FINE;
+            } catch (IOException e) {
+                throw failure(point.place(), e);
+            }
+        }
+
+        /** What the server has, from the snapshot that it writes when it has loaded its data. */
+        private static Snapshot load(ArchivePoint found, Scratch scratch, Duration patience)
+                throws IOException, InterruptedException {
+            Path folder = scratch.empty("server");
+            Path data = Files.createDirectory(folder.resolve("data"));
+            found.backup().restore(data, data);
+            String zxid = Snapshot.hex(found.backup().through());
+            try (ThrowAwayServer server = new ThrowAwayServer(folder)) {
+                String mismatches =
+                        server.await(patience).getOrDefault("zk_digest_mismatches_count", "0");
+                if (!mismatches.equals("0")) {
+                    throw new FailureException(
+                            "restored up to %s, a new server has another tree than the ensemble had: it"
+                                            .formatted(zxid)
+                                    + " counts "
+                                    + mismatches
+                                    + " digests in the log that do not fit");
+                }
+            }
+            Snapshot loaded =
+                    Snapshot.read(
+                            data.resolve(
+                                    "version-2/snapshot."
+                                            + Long.toHexString(found.backup().through())));
+            long expected =
+                    found.digest().map(TxnDigest::getTreeDigest).orElse(loaded.digest());
+            if (loaded.digest() != expected) {
+                throw new FailureException(
+                        "restored up to %s, a new server has the digest %s, and the ensemble had %s"
+                                .formatted(
+                                        zxid,
+                                        Long.toHexString(loaded.digest()),
+                                        Long.toHexString(expected)));
+            }
+            return loaded;
         }
     }
 }

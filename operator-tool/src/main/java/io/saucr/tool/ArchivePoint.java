@@ -179,14 +179,18 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
         long at = after;
         Entry last = null;
         while (at < through) {
-            Piece piece = next(history, at, last == null ? at + 1 : at);
-            if (piece == null) {
-                throw new UnusableFileException(
-                        "%s: the log after %s is missing in history %s"
-                                .formatted(store.place(), Snapshot.hex(at), history.name()));
-            }
             long end = at;
             Entry joint = last;
+            Piece piece =
+                    history.after(at, last == null)
+                            .orElseThrow(
+                                    () ->
+                                            new UnusableFileException(
+                                                    "%s: the log after %s is missing in history %s"
+                                                            .formatted(
+                                                                    store.place(),
+                                                                    Snapshot.hex(end),
+                                                                    history.name())));
             try (LogEntries in = ArchiveWriter.open(store, piece)) {
                 for (Entry entry = in.next(); entry != null; entry = in.next()) {
                     if (entry.zxid() == end && joint != null) {
@@ -219,16 +223,5 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
             }
         }
         return last;
-    }
-
-    /**
-     * Of the pieces that have an entry and what follows it, the one that reaches furthest. The
-     * first piece of a history may begin behind the entry that its full backup shows.
-     */
-    private static Piece next(History history, long at, long latestFirst) {
-        return history.pieces().stream()
-                .filter(piece -> piece.first() <= latestFirst && piece.last() > at)
-                .max(Comparator.comparingLong(Piece::last))
-                .orElse(null);
     }
 }

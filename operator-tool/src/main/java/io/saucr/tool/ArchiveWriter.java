@@ -31,6 +31,7 @@ final class ArchiveWriter {
     private final ArchiveStore store;
     private final Connection connection;
     private final Scratch scratch;
+    private final Duration keep;
     private final Output output;
 
     /** The last entry that is archived, so that it need not be read in each round. */
@@ -38,10 +39,20 @@ final class ArchiveWriter {
 
     private String endName;
 
-    ArchiveWriter(ArchiveStore store, Connection connection, Scratch scratch, Output output) {
+    /**
+     * @param keep what is not needed to restore any point of this time is removed; null to keep
+     *     everything
+     */
+    ArchiveWriter(
+            ArchiveStore store,
+            Connection connection,
+            Scratch scratch,
+            Duration keep,
+            Output output) {
         this.store = store;
         this.connection = connection;
         this.scratch = scratch;
+        this.keep = keep;
         this.output = output;
     }
 
@@ -65,10 +76,9 @@ final class ArchiveWriter {
      * Archives what was committed before.
      *
      * @param every how old the newest full backup may be; zero takes one now
-     * @return whether there is a new full backup
      * @throws FailureException if no server gave what is needed
      */
-    boolean round(Duration every) throws IOException, InterruptedException {
+    void round(Duration every) throws IOException, InterruptedException {
         Instant began = Instant.now();
         ArchiveMark.begin(store, scratch.folder());
         History history = Archive.read(store).newest().orElse(null);
@@ -89,7 +99,9 @@ final class ArchiveWriter {
             full(history);
         }
         new ArchiveMark(Optional.of(began)).write(store, scratch.folder());
-        return due;
+        if (due && keep != null) {
+            ArchiveRetention.apply(store, keep);
+        }
     }
 
     private void sayBroken(History history, BrokenException problem) {
@@ -163,7 +175,7 @@ final class ArchiveWriter {
                 put(history, through(first, full), null);
             }
         }
-        String name = Archive.fullName(history, full.backup().snapshot().zxid(), full.made());
+        String name = Archive.fullName(history, full);
         Backup backup = full.backup();
         put(name, backup.snapshotFile());
         if (backup.logFile() != null) {

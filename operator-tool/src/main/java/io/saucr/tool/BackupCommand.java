@@ -28,6 +28,8 @@ import picocli.CommandLine.Spec;
             "without, it adds one full backup and exits."
         },
         subcommands = {
+            ArchiveCommands.Status.class,
+            ArchiveCommands.Verify.class,
             ArchiveCommands.Restore.class,
         })
 final class BackupCommand implements Callable<Integer> {
@@ -76,6 +78,14 @@ final class BackupCommand implements Callable<Integer> {
     private String logEvery;
 
     @Option(
+            names = "--keep",
+            paramLabel = "TIME",
+            description =
+                    "Removes what is not needed to restore any point of this time, after each full"
+                            + " backup. Default: keeps everything.")
+    private String keep;
+
+    @Option(
             names = "--scratch",
             paramLabel = "DIR",
             description =
@@ -86,7 +96,7 @@ final class BackupCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if ((folder == null) == (archive == null)
-                || (archive == null && (every != null || scratchFolder != null))
+                || (archive == null && (every != null || keep != null || scratchFolder != null))
                 || (every == null && (once || logEvery != null))
                 || (archive != null && acceptFuzzy)) {
             throw new ParameterException(
@@ -133,11 +143,12 @@ final class BackupCommand implements Callable<Integer> {
 
     private int archive() throws InterruptedException {
         Connection connection = options.connection();
-        Duration full = period("--every", every, Duration.ZERO);
-        Duration pause = period("--log-every", logEvery, LOG_EVERY);
+        Duration full = Durations.period(spec, "--every", every, Duration.ZERO);
+        Duration pause = Durations.period(spec, "--log-every", logEvery, LOG_EVERY);
+        Duration kept = Durations.period(spec, "--keep", keep, null);
         try (ArchiveStore store = ArchiveStore.of(archive, true);
                 Scratch scratch = new Scratch(scratchFolder)) {
-            ArchiveWriter writer = new ArchiveWriter(store, connection, scratch, output);
+            ArchiveWriter writer = new ArchiveWriter(store, connection, scratch, kept, output);
             if (every == null || once) {
                 writer.round(full);
                 return OperatorTool.FINE;
@@ -174,14 +185,6 @@ final class BackupCommand implements Callable<Integer> {
                 failed = true;
             }
             Thread.sleep(next.millisLeft());
-        }
-    }
-
-    private Duration period(String option, String text, Duration otherwise) {
-        try {
-            return text == null ? otherwise : Durations.period(text);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
         }
     }
 }

@@ -3,6 +3,8 @@ package io.saucr.tool;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 
 /** Durations as people read and write them. */
 final class Durations {
@@ -36,5 +38,18 @@ final class Durations {
             case "h" -> Duration.ofHours(number);
             default -> Duration.ofDays(number);
         };
+    }
+
+    /**
+     * The value of an option.
+     *
+     * @param text null if the option is not given
+     */
+    static Duration period(CommandSpec spec, String option, String text, Duration otherwise) {
+        try {
+            return text == null ? otherwise : period(text);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
+        }
     }
 }

@@ -10,9 +10,11 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
@@ -396,5 +398,173 @@ class ArchiveTest {
         second = apache;
         assertThat(round().err())
                 .contains("An archive needs servers with SAUCR on; 'saucr backup FOLDER' makes");
+    }
+
+    @Test
+    void aNewServerLoadsTheDigestThatTheEnsembleHad() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        long point = history.write("/a", "1", NOON + 1);
+        history.write("/a", "2", NOON + 2);
+        log();
+        Run run = verify("--to-zxid=" + Snapshot.hex(point));
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out())
+                .isEqualTo(
+                        "Verified 0x500000002: a new server has 5 nodes, digest %s, as the ensemble had.\n"
+                                .formatted(Long.toHexString(history.digest(point))));
+        assertThat(verify("-o", "json").out()).contains("\"zxid\" : \"0x500000003\"");
+
+        // A write that changed another tree than this one.
+        history.forget("/a");
+        history.write("/a", "3", NOON + 3);
+        log();
+        run = verify();
+        assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+        assertThat(run.err()).contains("has another tree than the ensemble had");
+    }
+
+    private Run verify(String... options) {
+        return Run.of(
+                Stream.concat(
+                                Stream.of("backup", "verify", archive.toString()),
+                                Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    private Run status(String... options) {
+        return Run.of(
+                Stream.concat(
+                                Stream.of("backup", "status", archive.toString()),
+                                Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    @Test
+    void theStatusSaysWhatThereIsAndWhatIsMissing() throws Exception {
+        assertThat(status().exitCode()).isEqualTo(OperatorTool.FAILED);
+        history.write("/a", "0", NOON);
+        round();
+        history.write("/a", "1", NOON + 1);
+        log();
+        history.write("/a", "2", NOON + 2);
+        log();
+        history.write("/a", "3", NOON + 3);
+        log();
+        Run run = status("--max-age=1h", "--max-log-age=1h");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).containsPattern("0x500000001 +0x500000004 +1 +4 ");
+        JsonNode json = new ObjectMapper().readTree(status("-o", "json").out());
+        assertThat(json.path("histories").get(0).path("to").asText()).isEqualTo("0x500000004");
+
+        Files.delete(archive.resolve(names(".*/log-.*").get(2)));
+        run = status();
+        assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+        assertThat(run.err()).contains("the log after 0x500000002 is missing in history");
+        Files.delete(archive.resolve(names(".*/backup.json").get(0)));
+        assertThat(status().err()).contains("there is no full backup in the newest history");
+        assertThat(status("--max-age=soon").exitCode()).isEqualTo(OperatorTool.USAGE);
+    }
+
+    @Test
+    void anOldArchiveIsNoticed() {
+        Instant now = Instant.parse("2026-03-29T12:00:00Z");
+        Archive of =
+                Archive.of(
+                        List.of(
+                                "history-20260329T090000.000Z/full-0000000500000001-0000000500000001-20260329T090000.000Z/backup.json"));
+        Optional<Instant> checked = Optional.of(now.minusSeconds(100));
+        assertThat(
+                        ArchiveStatus.of(
+                                        of,
+                                        checked,
+                                        now,
+                                        Duration.ofHours(3),
+                                        Duration.ofSeconds(100))
+                                .problems())
+                .isEmpty();
+        assertThat(
+                        ArchiveStatus.of(
+                                        of,
+                                        checked,
+                                        now,
+                                        Duration.ofHours(2),
+                                        Duration.ofSeconds(99))
+                                .problems())
+                .containsExactly(
+                        "the newest full backup is of 2026-03-29T09:00:00Z, longer ago than 7200 s",
+                        "the last round that succeeded is of 2026-03-29T11:58:20Z, longer ago than 99 s");
+        assertThat(
+                        ArchiveStatus.of(of, Optional.empty(), now, null, Duration.ofDays(1))
+                                .problems())
+                .containsExactly("no round has succeeded yet");
+    }
+
+    @Test
+    void whatIsKeptRestoresEachPointOfThePeriod() {
+        String old = "history-20260301T000000.000Z/";
+        String own = "history-20260310T000000.000Z/";
+        List<String> names =
+                List.of(
+                        old + "full-0000000500000001-0000000500000001-20260301T000000.000Z/backup.json",
+                        old + "log-0000000500000001-0000000500000009-20260309T000000.000Z.gz",
+                        own + "full-0000000600000001-0000000600000002-20260310T000000.000Z/backup.json",
+                        own + "full-0000000600000001-0000000600000002-20260310T000000.000Z/snapshot.1",
+                        own + "full-0000000600000005-0000000600000006-20260311T000000.000Z/backup.json",
+                        own + "full-0000000600000009-000000060000000a-20260312T000000.000Z/backup.json",
+                        own + "full-000000060000000b-000000060000000b-20260312T010000.000Z/snapshot.1",
+                        own + "log-0000000600000001-0000000600000005-20260310T000000.000Z.gz",
+                        own + "log-0000000600000005-0000000600000009-20260311T000000.000Z.gz",
+                        own + "log-0000000600000009-000000060000000a-20260312T000000.000Z.gz",
+                        own + "log-000000060000000a-000000060000000b-20260312T000000.000Z.gz.partial-7",
+                        own + "notes.txt",
+                        "saucr-archive.json");
+        Archive of = Archive.of(names);
+        Instant now = Instant.parse("2026-03-12T12:00:00Z");
+        assertThat(dispensable(of, "2026-03-08T00:00:00Z", now)).isEmpty();
+        // The older history was the ensemble's state until the 10th.
+        assertThat(dispensable(of, "2026-03-09T23:59:59Z", now)).isEmpty();
+        assertThat(dispensable(of, "2026-03-10T00:00:00Z", now)).containsExactlyElementsOf(names.subList(0, 2));
+        // The 11th at noon needs the full backup of that morning, and the log from its begin on.
+        assertThat(dispensable(of, "2026-03-11T12:00:00Z", now))
+                .containsExactly(
+                        names.get(0), names.get(1), names.get(2), names.get(3), names.get(7));
+        // The newest full backup stays, however old it is; what is not whole goes after a day.
+        assertThat(dispensable(of, "2026-03-30T00:00:00Z", Instant.parse("2026-03-31T00:00:00Z")))
+                .containsExactly(
+                        names.get(0), names.get(1), names.get(2), names.get(3), names.get(4),
+                        names.get(7), names.get(8), names.get(6), names.get(10));
+    }
+
+    private static List<String> dispensable(Archive of, String since, Instant now) {
+        return ArchiveRetention.dispensable(of, Instant.parse(since), now);
+    }
+
+    @Test
+    void afterAFullBackupWhatIsNotNeededIsRemoved() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        history.write("/a", "1", NOON + 1);
+        round();
+        history.write("/a", "2", NOON + 2);
+        round("--keep=1h");
+        assertThat(names(".*/backup.json")).hasSize(3);
+        // Then the clock must be behind the second one.
+        String second = names(".*/full-[^/]*").get(2);
+        awaitSecond(second);
+        round("--keep=1s");
+        assertThat(names(".*/backup.json")).hasSize(2);
+        assertThat(names(".*/full-[^/]*").get(0)).isEqualTo(second);
+        assertThat(restore("--to-zxid=0x500000003").exitCode()).isZero();
+        assertThat(status().exitCode()).isZero();
+    }
+
+    /** Until a full backup is a second old. */
+    private static void awaitSecond(String full) throws InterruptedException {
+        Instant made =
+                Archive.of(List.of(full + "/backup.json")).newest().orElseThrow().newest().orElseThrow().made();
+        while (!made.isBefore(Instant.now().minusSeconds(1))) {
+            Thread.sleep(20);
+        }
     }
 }

@@ -13,6 +13,7 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.zip.Adler32;
 import org.apache.jute.Record;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.Request;
@@ -57,6 +58,11 @@ final class LoggedHistory {
     /** The entries up to one are no longer given. */
     void purge(long through) {
         purged = through;
+    }
+
+    /** Its tree lacks a node that the log has. */
+    void forget(String path) throws KeeperException.NoNodeException {
+        tree.deleteNode(path, 1);
     }
 
     /** Writes the value to a node that is made if it is not there. */
