@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 
 /** The commands on archives that {@code backup --to} has made. They ask no server. */
 final class ArchiveCommands {
-    private static final String PLACE = "The archive: a folder.";
+    private static final String PLACE = "The archive: a folder, or s3://BUCKET/FOLDER.";
 
     private ArchiveCommands() {}
 

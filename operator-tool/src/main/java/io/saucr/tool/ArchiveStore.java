@@ -13,10 +13,13 @@ interface ArchiveStore extends Closeable {
     /**
      * The store of a place that the user gave.
      *
+     * @param place a folder, or {@code s3://BUCKET/FOLDER}
      * @param create whether to make a folder that is missing
      */
     static ArchiveStore of(String place, boolean create) throws IOException {
-        return new FolderStore(Path.of(place), create);
+        return place.startsWith(S3Store.SCHEME)
+                ? new S3Store(place)
+                : new FolderStore(Path.of(place), create);
     }
 
     /** Its place as the user gave it. */
