@@ -493,6 +493,11 @@ class DocumentationIT {
         client("create /saved 1");
         assertThat(server(1, "bin/saucr backup BACKUP" + endpoints)).contains("Backed up 0x");
         assertThat(server(1, "bin/saucr snapshot status BACKUP")).contains("through");
+        assertThat(server(1, "bin/saucr backup --to ARCHIVE" + endpoints)).contains("Backed up 0x");
+        server(1, "bin/saucr backup --to ARCHIVE --every 1h --once" + endpoints);
+        assertThat(server(1, "bin/saucr backup status ARCHIVE")).contains("HISTORY");
+        server(1, "bin/saucr backup status ARCHIVE --max-age 2h --max-log-age 10m");
+        assertThat(server(1, "bin/saucr backup verify ARCHIVE")).contains("as the ensemble had");
         client("create /late 1");
     }
 
