@@ -1,5 +1,6 @@
 package io.saucr.services.journal;
 
+import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.journal.JournalRecovery;
 import io.saucr.services.core.journal.SegmentHeader;
@@ -130,6 +131,11 @@ public final class FolderReader {
         if (!Files.isDirectory(path)) {
             throw new RefusedFolderException(
                     path, -1, "this is a file. Name the folder of a service or client");
+        }
+        if (!Files.exists(path.resolve(ServiceFolder.IDENTITY))
+                && Files.exists(path.resolve(ServiceFolder.JOURNAL).resolve(ServiceFolder.IDENTITY))) {
+            throw new RefusedFolderException(
+                    path, -1, "this is the folder of a service in partitions" + below(path));
         }
         FolderReader reader = new FolderReader(path);
         if (!reader.has(ServiceFolder.IDENTITY)
@@ -451,6 +457,13 @@ public final class FolderReader {
     /** The process that runs on it, as it calls itself; empty where none does. */
     public Optional<String> inUseBy() {
         return inUseBy;
+    }
+
+    /** Whose journal has the newest turns, by its generation; empty where this folder has all. */
+    public Optional<Birth> sharedJournal() {
+        return Optional.ofNullable(identity)
+                .flatMap(Identity::shared)
+                .map(Identity.Shared::journal);
     }
 
     /** The name of the service or client; empty where the identity cannot be read. */

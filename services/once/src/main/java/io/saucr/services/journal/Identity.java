@@ -24,6 +24,7 @@ import java.util.zip.CRC32C;
  * @param replaces the head that the order replaces; empty where there was none
  * @param marker the birth that held the once client's marker when the order was given (E5)
  * @param bound to which service a client belongs; empty where it is none, or has met none
+ * @param shared the journal of others that has the newest turns; empty where this folder has all
  */
 record Identity(
         Birth birth,
@@ -35,7 +36,16 @@ record Identity(
         List<Former> formers,
         Optional<Incarnation> replaces,
         Optional<Birth> marker,
-        String bound) {
+        String bound,
+        Optional<Shared> shared) {
+
+    /**
+     * Where the newest turns of a folder are that has no journal of its own.
+     *
+     * @param journal the birth of the folder that has it
+     * @param tag under which it has this folder's turns; drawn anew each time that a folder joins
+     */
+    record Shared(Birth journal, long tag) {}
 
     /** A birth that was replaced, and the number of its last start. */
     record Former(Birth birth, long newest) {}
@@ -55,7 +65,8 @@ record Identity(
                             + "((?:former [0-9a-f]{32} [0-9]{1,18}\n)*)"
                             + "(?:replaces ([0-9a-f]{32}) ([0-9]{1,18}) ([0-9a-f]{16})\n)?"
                             + "(?:marker ([0-9a-f]{32})\n)?"
-                            + "(?:bound ([^\n]+)\n)?");
+                            + "(?:bound ([^\n]+)\n)?"
+                            + "(?:shared ([0-9a-f]{32}) ([0-9a-f]{16})\n)?");
 
     private static final Pattern START = Pattern.compile("start ([0-9]{1,18}) ([0-9a-f]{16})");
 
@@ -76,7 +87,8 @@ record Identity(
                 List.of(),
                 Optional.empty(),
                 Optional.empty(),
-                "");
+                "",
+                Optional.empty());
     }
 
     /** Of a folder that goes on from another one of the same birth, whose starts it knows. */
@@ -114,20 +126,37 @@ record Identity(
 
     private Identity with(List<Incarnation> those, long held, boolean journal, long number) {
         return new Identity(
-                birth, name, those, held, journal, number, formers, replaces, marker, bound);
+                birth, name, those, held, journal, number, formers, replaces, marker, bound,
+                shared);
     }
 
     /** Where a client belongs to a service. */
     Identity bound(String to) {
+        return with(to, shared, begun);
+    }
+
+    /** Where its newest turns are in a journal that it shares. */
+    Identity shared(Shared with) {
+        return with(bound, Optional.of(with), begun);
+    }
+
+    /** Where all of its turns are in the folder. */
+    Identity alone(boolean hasBase) {
+        return with(bound, Optional.empty(), hasBase);
+    }
+
+    private Identity with(String to, Optional<Shared> journal, boolean hasBegun) {
         return new Identity(
-                birth, name, starts, confirmed, begun, spent, formers, replaces, marker, to);
+                birth, name, starts, confirmed, hasBegun, spent, formers, replaces, marker, to,
+                journal);
     }
 
     /** Under a new birth; numbers of starts go on, so that the journal's stay in order (K11). */
     Identity bornAnew(Birth now, Optional<Incarnation> head, Optional<Birth> markerOf) {
         List<Former> more = new ArrayList<>(formers);
         more.add(new Former(birth, lastNumber()));
-        return new Identity(now, name, List.of(), 0, begun, lastNumber(), more, head, markerOf, "");
+        return new Identity(
+                now, name, List.of(), 0, begun, lastNumber(), more, head, markerOf, "", shared);
     }
 
     private long lastNumber() {
@@ -185,6 +214,11 @@ record Identity(
         if (!bound.isEmpty()) {
             text.append("bound ").append(bound).append('\n');
         }
+        shared.ifPresent(
+                it ->
+                        text.append("shared ")
+                                .append(it.journal())
+                                .append(String.format(" %016x\n", it.tag())));
         for (Incarnation start : starts) {
             text.append("start ")
                     .append(start.number())
@@ -256,7 +290,13 @@ record Identity(
                 formers,
                 replaces,
                 Optional.ofNullable(matcher.group(10)).map(Birth::parse),
-                matcher.group(11) == null ? "" : matcher.group(11));
+                matcher.group(11) == null ? "" : matcher.group(11),
+                Optional.ofNullable(matcher.group(12))
+                        .map(
+                                of ->
+                                        new Shared(
+                                                Birth.parse(of),
+                                                Long.parseUnsignedLong(matcher.group(13), 16))));
     }
 
     private static String checksum(String text) {

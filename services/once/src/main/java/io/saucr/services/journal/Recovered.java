@@ -112,7 +112,7 @@ public final class Recovered {
                 disk, baseFolder, identity, options, base, goOn.lastTurn(), kept, next);
     }
 
-    private static void writeBaseAgain(Disk disk, Path folder, long turn) throws IOException {
+    static void writeBaseAgain(Disk disk, Path folder, long turn) throws IOException {
         Path path = Base.file(folder, turn);
         Path beside = folder.resolve("again.tmp");
         try (Disk.File from = disk.open(path);

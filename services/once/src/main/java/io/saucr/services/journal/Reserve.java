@@ -8,7 +8,7 @@ import java.nio.file.Path;
  * Bytes of the disk that are kept for what must go on when the disk is full: acknowledgements and
  * folding, which make room again (K13). They lie in a file of zeros. Who finds less room than that
  * on the disk takes no inputs any more and lets the reserve go; once there is room, it holds it
- * again. A start on a full disk lets it go by itself. One thread at a time.
+ * again. A start on a full disk lets it go by itself. Any thread.
  */
 public final class Reserve {
 
@@ -38,7 +38,7 @@ public final class Reserve {
     }
 
     /** Whether the reserve is there, whole. */
-    public boolean isHeld() throws IOException {
+    public synchronized boolean isHeld() throws IOException {
         Path path = folder.resolve(FILE);
         if (!disk.exists(path)) {
             return false;
@@ -49,12 +49,24 @@ public final class Reserve {
     }
 
     /** Whether the disk has less room left than the reserve has bytes: take no inputs. */
-    public boolean isLow() throws IOException {
+    public synchronized boolean isLow() throws IOException {
         return disk.usableBytes(folder) < bytes;
     }
 
+    /**
+     * Whether there is room for more than what the reserve is for; where there is none, it is let
+     * go.
+     */
+    public synchronized boolean hasRoom() throws IOException {
+        if (isLow() && isHeld()) {
+            release();
+            return false;
+        }
+        return hold();
+    }
+
     /** Whether the disk has less room left than three times the reserve: let clients wait. */
-    public boolean isScarce() throws IOException {
+    public synchronized boolean isScarce() throws IOException {
         return disk.usableBytes(folder) / 3 < bytes;
     }
 
@@ -65,7 +77,7 @@ public final class Reserve {
      * @return whether they are held now
      * @throws IOException where the disk fails
      */
-    public boolean hold() throws IOException {
+    public synchronized boolean hold() throws IOException {
         if (isHeld()) {
             return true;
         }
@@ -84,7 +96,7 @@ public final class Reserve {
     }
 
     /** Gives the bytes back to the disk; on disk when this returns. */
-    public void release() throws IOException {
+    public synchronized void release() throws IOException {
         disk.delete(folder.resolve(FILE));
         disk.forceFolder(folder);
     }

@@ -58,6 +58,18 @@ public final class ServiceFolder implements AutoCloseable {
     /** The same on any disk. */
     public static ServiceFolder open(Disk disk, Path path, String name, SecureRandom random)
             throws IOException {
+        return open(disk, path, name, random, true);
+    }
+
+    /** The same of a folder whose journal is one that it shares, or is to be. */
+    static ServiceFolder openSharing(Disk disk, Path path, String name, SecureRandom random)
+            throws IOException {
+        return open(disk, path, name, random, false);
+    }
+
+    private static ServiceFolder open(
+            Disk disk, Path path, String name, SecureRandom random, boolean alone)
+            throws IOException {
         if (name.isEmpty() || name.length() > Identity.LONGEST_NAME || name.indexOf('\n') >= 0) {
             throw new IllegalArgumentException(
                     "a folder's name has 1 to "
@@ -72,7 +84,17 @@ public final class ServiceFolder implements AutoCloseable {
         try {
             deleteUnfinished(disk, path.resolve(BASE));
             Reserve.releaseIfBelow(disk, path, LARGEST_IDENTITY_BYTES);
-            Identity identity = identity(disk, path, name, random).started(random.nextLong());
+            Identity before = identity(disk, path, name, random);
+            if (alone && before.shared().isPresent()) {
+                throw new RefusedFolderException(
+                        path,
+                        -1,
+                        "its newest turns are in the journal of generation "
+                                + before.shared().get().journal()
+                                + ", which it shares with other partitions. Start those and release"
+                                + " this one there");
+            }
+            Identity identity = before.started(random.nextLong());
             disk.replace(path.resolve(IDENTITY), identity.encode());
             opened = true;
             return new ServiceFolder(disk, path, lock, identity);
@@ -350,6 +372,62 @@ public final class ServiceFolder implements AutoCloseable {
             replace(identity.withJournal());
         }
         return result;
+    }
+
+    /** Where its newest turns are; empty where all are in this folder. */
+    Optional<Identity.Shared> shared() {
+        return identity.shared();
+    }
+
+    /** Notes that its newest turns are elsewhere from now on; returns when that is forced. */
+    void share(Identity.Shared with) throws IOException {
+        replace(identity.shared(with));
+    }
+
+    /** Notes that all of its turns are in its base, where there are any; returns when forced. */
+    void alone() throws IOException {
+        replace(identity.alone(!Base.turns(disk, path.resolve(BASE)).isEmpty()));
+    }
+
+    /**
+     * The base of a folder that has no journal.
+     *
+     * @throws RefusedFolderException where it has one, or its base is missing or damaged
+     */
+    Base base() throws IOException {
+        Path bases = path.resolve(BASE);
+        if (!Segment.firstTurns(disk, path.resolve(JOURNAL)).isEmpty()) {
+            throw new RefusedFolderException(
+                    path.resolve(JOURNAL),
+                    -1,
+                    "this folder has a journal of its own, and a partition's has none. Use the folder"
+                            + " of a partition, or one that is not there yet");
+        }
+        List<Long> turns = Base.turns(disk, bases);
+        long turn = Survey.newestWhole(disk, bases, turns, identity::knows);
+        if (identity.begun() && turn == 0) {
+            throw new RefusedFolderException(bases, -1, "the base is missing. Put it back");
+        }
+        Base base = new Base(disk, bases, identity.newest(), turn);
+        if (turns.size() > 1 && turns.get(0) == turn) {
+            // The older ones go, and the files that they alone name: the last process perhaps did not
+            // see that the newest is on disk.
+            writeAgain(base);
+            base.deleteOthers();
+        }
+        return base;
+    }
+
+    /** Puts a base on disk, of which the last process perhaps did not see that it is there. */
+    void writeAgain(Base base) throws IOException {
+        Recovered.writeBaseAgain(disk, path.resolve(BASE), base.turn());
+    }
+
+    /** Reads the base that was found. */
+    void sections(Base base, Base.SectionReader reader) throws IOException {
+        if (base.turn() > 0) {
+            Survey.readBase(disk, path.resolve(BASE), base.turn(), identity::knows, reader);
+        }
     }
 
     private void replace(Identity next) throws IOException {

@@ -79,7 +79,7 @@ record Survey(
     }
 
     /** An older base serves where the newest is damaged: it goes only once the newer is on disk. */
-    private static long newestWhole(
+    static long newestWhole(
             Disk disk, Path folder, List<Long> turns, Predicate<Incarnation> known)
             throws IOException {
         RefusedFolderException newest = null;

@@ -7,13 +7,12 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
-import io.saucr.services.journal.Journal;
 import io.saucr.services.journal.JournalListener;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.journal.Recovered;
-import io.saucr.services.journal.Reserve;
 import io.saucr.services.journal.ServiceFolder;
+import io.saucr.services.journal.SharedJournal;
+import io.saucr.services.journal.TurnLog;
 import io.saucr.services.turns.ClientGuard;
 import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Guard;
@@ -32,17 +31,14 @@ import java.util.Set;
 public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
 
     private final ServiceFolder folder;
-    private final JournalOptions options;
-    private final Reserve reserve;
+    private final TurnLog.Opener opener;
     private final OutboxFiles outbox;
-    private Recovered recovered;
-    private Journal journal;
+    private TurnLog log;
 
-    private OwnDisk(ServiceFolder folder, JournalOptions options) {
+    private OwnDisk(ServiceFolder folder, TurnLog.Opener opener, int outboxFileBytes) {
         this.folder = folder;
-        this.options = options;
-        this.outbox = folder.outbox(options.segmentBytes());
-        this.reserve = folder.reserve(2L * options.segmentBytes());
+        this.opener = opener;
+        this.outbox = folder.outbox(outboxFileBytes);
     }
 
     /**
@@ -64,7 +60,15 @@ public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
     public static OwnDisk open(
             Disk disk, Path path, String name, JournalOptions options, SecureRandom random)
             throws IOException {
-        return new OwnDisk(ServiceFolder.open(disk, path, name, random), options);
+        return of(
+                ServiceFolder.open(disk, path, name, random),
+                TurnLog.own(options),
+                options.segmentBytes());
+    }
+
+    /** The same of an open folder, whose turns are in any log. */
+    static OwnDisk of(ServiceFolder folder, TurnLog.Opener opener, int outboxFileBytes) {
+        return new OwnDisk(folder, opener, outboxFileBytes);
     }
 
     @Override
@@ -97,6 +101,9 @@ public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
     @Override
     public void withdraw() throws IOException {
         folder.withdraw();
+        if (log != null) {
+            log.withdraw();
+        }
     }
 
     /** The head that this birth may replace (K11). */
@@ -116,35 +123,34 @@ public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
 
     @Override
     public Start recover(Recovery into) throws IOException {
-        recovered = folder.recover(options);
-        recovered.sections(outbox.beside(into));
+        log = opener.open(folder);
+        log.sections(outbox.beside(into));
         outbox.cut();
-        recovered.turns(into);
+        log.turns(into);
         Set<Birth> markers = folder.marker().map(Set::of).orElse(Set.of());
-        return new Start(incarnations(), folder.formers(), markers, recovered.lastTurn());
+        return new Start(incarnations(), folder.formers(), markers, log.lastTurn());
     }
 
     @Override
     public void begin(Listener listener) {
-        journal =
-                recovered.journal(
-                        new JournalListener() {
-                            @Override
-                            public void forced(long turn) {
-                                listener.moved(Finals.turns(turn));
-                            }
+        log.begin(
+                new JournalListener() {
+                    @Override
+                    public void forced(long turn) {
+                        listener.moved(Finals.turns(turn));
+                    }
 
-                            @Override
-                            public void failed(IOException cause) {
-                                listener.failed(cause);
-                            }
-                        });
+                    @Override
+                    public void failed(IOException cause) {
+                        listener.failed(cause);
+                    }
+                });
     }
 
     @Override
     public void done(Done turn) {
         byte[] bytes = DeltaFormat.bytes(turn.delta(), turn.changes());
-        journal.append(turn.turn(), ByteBuffer.wrap(bytes));
+        log.append(turn.turn(), ByteBuffer.wrap(bytes));
     }
 
     @Override
@@ -159,31 +165,27 @@ public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
 
     @Override
     public boolean isThere() throws IOException {
-        if (reserve.isLow() && reserve.isHeld()) {
-            reserve.release();
-            return false;
-        }
-        return reserve.hold();
+        return log.reserve().hasRoom();
     }
 
     @Override
     public boolean isScarce() throws IOException {
-        return reserve.isScarce();
+        return log.reserve().isScarce();
     }
 
     @Override
     public long lastFsyncMicros() {
-        return journal.lastFsyncMicros();
+        return log.lastFsyncMicros();
     }
 
     @Override
     public long bytesNotFinal() {
-        return journal.unforcedBytes();
+        return log.unforcedBytes();
     }
 
     @Override
     public long bytesAboveBase() {
-        return journal.bytesAboveBase();
+        return log.bytesAboveBase();
     }
 
     @Override
@@ -199,15 +201,24 @@ public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
         } catch (IOException e) {
             throw new DeadJournalException(e);
         }
-        recovered.base().write(turn, OutboxFiles.with(files, sections));
-        journal.folded(turn);
+        log.base().write(turn, OutboxFiles.with(files, sections));
+        log.folded(turn);
+    }
+
+    /**
+     * A partition leaves the journal that it shares: its folder has all of its turns then.
+     *
+     * @throws IOException where the disk fails: the next start beside that journal puts it right
+     */
+    void release() throws IOException {
+        ((SharedJournal.Partition) log).release();
     }
 
     @Override
     public void close() throws IOException {
         try {
-            if (journal != null) {
-                journal.close();
+            if (log != null) {
+                log.close();
             }
             outbox.close();
         } finally {
