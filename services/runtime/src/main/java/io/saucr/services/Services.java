@@ -236,6 +236,29 @@ public final class Services {
     }
 
     /**
+     * The same service in partitions: each has the state of some keys, and those of one process share
+     * an fsync. Their number is fixed by the first start.
+     *
+     * @param count from 1 to 1024
+     */
+    public Partitions partitions(int count) {
+        return new Partitions(place, halt, count);
+    }
+
+    /**
+     * Another service, beside this one, has partitions: what turns send or ask by its name goes to the
+     * partition of the message's key ({@link Keyed}).
+     *
+     * @param service its name
+     * @param count as it was started with
+     */
+    public Services partitioned(String service, int count) {
+        return with(
+                place.withOptions(
+                        place.options().routing(place.options().routing().with(service, count))));
+    }
+
+    /**
      * A client without a birth: messages are consumed at most once. When a connection breaks, calls
      * under way fail, and nobody knows whether they were consumed. It costs the service nothing
      * that stays: for queries, for messages that may come twice, and for who calls once and ends.

@@ -106,7 +106,7 @@ class PackagesTest {
         assertThat(packages.get(API + ".turns")).doesNotContainAnyElementsOf(protections);
     }
 
-    /** A reader of the API meets three classes that know what is beneath it. */
+    /** A reader of the API meets four classes that know what is beneath it. */
     @Test
     void theApiStandsAlone() {
         Set<String> knowing = new TreeSet<>();
@@ -121,6 +121,8 @@ class PackagesTest {
                         knowing.add(user.substring(API.length() + 1));
                     }
                 });
-        assertThat(knowing).containsExactlyInAnyOrder("EnsembleWrites", "Protection", "Services");
+        assertThat(knowing)
+                .containsExactlyInAnyOrder(
+                        "EnsembleWrites", "Partitions", "Protection", "Services");
     }
 }

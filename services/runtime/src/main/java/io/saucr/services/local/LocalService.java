@@ -11,7 +11,6 @@ import io.saucr.services.ServiceStatus;
 import io.saucr.services.State;
 import io.saucr.services.ensemble.Leadership;
 import io.saucr.services.journal.Disk;
-import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.once.TurnGuard;
 import io.saucr.services.turns.Halting;
@@ -44,6 +43,9 @@ public final class LocalService implements RunningService {
     /** So long who closes a service that halted waits for the turn that runs. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
+    /** So long a snapshot may take that all of it goes into. */
+    private static final Duration RELEASED_WITHIN = Duration.ofMinutes(5);
+
     /** Closed in reverse, whatever the start came to. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
@@ -75,10 +77,30 @@ public final class LocalService implements RunningService {
             Protection.Local protection,
             Halt halt)
             throws IOException, InterruptedException {
+        JournalOptions options = new JournalOptions(protection.force(), place.segmentBytes());
+        return start(
+                place,
+                constructor,
+                random -> OwnDisk.open(disk, place.folder(), place.name(), options, random),
+                halt);
+    }
+
+    /** Opens what the service's turns are kept in. */
+    interface Opening {
+        OwnDisk open(SecureRandom random) throws IOException;
+    }
+
+    /** The same with its turns in any log. */
+    static LocalService start(
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Opening opening,
+            Halt halt)
+            throws IOException, InterruptedException {
         LocalService service = new LocalService(place, halt);
         boolean started = false;
         try {
-            service.begin(disk, constructor, protection.force());
+            service.begin(constructor, opening);
             service.halting.throwIfHalted();
             started = true;
             return service;
@@ -103,17 +125,11 @@ public final class LocalService implements RunningService {
         }
     }
 
-    private void begin(Disk disk, Function<State, ? extends Service> constructor, ForceMode force)
+    private void begin(Function<State, ? extends Service> constructor, Opening opening)
             throws IOException, InterruptedException {
         long begun = System.nanoTime();
         SecureRandom random = new SecureRandom();
-        guard =
-                OwnDisk.open(
-                        disk,
-                        place.folder(),
-                        place.name(),
-                        new JournalOptions(force, place.segmentBytes()),
-                        random);
+        guard = opening.open(random);
         opened.push(guard);
         term = Term.open(place, constructor, guard, random, halting);
         opened.push(this::endTerm);
@@ -220,6 +236,28 @@ public final class LocalService implements RunningService {
         boolean unused = term.stop(TurnLoop.AS_LONG_AS_IT_TAKES);
         closeOpened();
         ended.countDown();
+    }
+
+    /**
+     * Ends it with all that it did in its folder, which may then be opened anywhere.
+     *
+     * @throws ServiceException where its base cannot be written in time: it goes on
+     * @throws IOException where the disk fails: it is closed, and is to be released once more
+     */
+    void release() throws IOException {
+        if (!term.finish(RELEASED_WITHIN)) {
+            throw new ServiceException(
+                    place.name()
+                            + " was not released: its snapshot was not written within "
+                            + RELEASED_WITHIN.toSeconds()
+                            + " s. It continues here");
+        }
+        boolean unused = term.end(TurnLoop.AS_LONG_AS_IT_TAKES);
+        try {
+            guard.release();
+        } finally {
+            close();
+        }
     }
 
     @Override

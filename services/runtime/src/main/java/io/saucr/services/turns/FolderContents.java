@@ -7,6 +7,7 @@ import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.Stored;
 import io.saucr.services.journal.FolderReader;
 import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.journal.SharedJournal;
 import io.saucr.services.state.StateStore;
 import java.io.IOException;
 import java.io.InputStream;
@@ -44,6 +45,7 @@ public record FolderContents(
     public enum Kind {
         SERVICE("service or client"),
         ONCE_CLIENT("once client"),
+        PARTITIONS("journal of partitions"),
         UNKNOWN("whose is not known, as there is no turn");
 
         private final String text;
@@ -169,6 +171,9 @@ public record FolderContents(
         }
 
         FolderContents read() {
+            if (files.name().filter(SharedJournal::isName).isPresent()) {
+                kind = Kind.PARTITIONS;
+            }
             if (files.name().isEmpty() || files.incarnations().isEmpty()) {
                 return new FolderContents(files, kind, 0, List.of(), Optional.empty());
             }

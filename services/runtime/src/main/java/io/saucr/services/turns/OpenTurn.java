@@ -83,6 +83,7 @@ public final class OpenTurn implements Turn {
     private final boolean query;
     private final int largestMessageBytes;
     private final String noEnsemble;
+    private final Routing routing;
 
     private final List<Effects.Send> sends = new ArrayList<>();
     private final Map<String, Long> sentTo = new HashMap<>();
@@ -111,6 +112,7 @@ public final class OpenTurn implements Turn {
      * @param query whether it may change nothing
      * @param largestMessageBytes of the bytes of one message
      * @param noEnsemble why it cannot write to the ensemble, or null where it can
+     * @param routing which services have partitions
      */
     OpenTurn(
             String service,
@@ -123,7 +125,8 @@ public final class OpenTurn implements Turn {
             Optional<Caller> caller,
             boolean query,
             int largestMessageBytes,
-            String noEnsemble) {
+            String noEnsemble,
+            Routing routing) {
         this.service = service;
         this.handlers = handlers;
         this.types = types;
@@ -135,6 +138,7 @@ public final class OpenTurn implements Turn {
         this.query = query;
         this.largestMessageBytes = largestMessageBytes;
         this.noEnsemble = noEnsemble;
+        this.routing = routing;
         this.newestTimer = past.newestTimer();
     }
 
@@ -205,9 +209,10 @@ public final class OpenTurn implements Turn {
     }
 
     @Override
-    public Sent send(String to, Object message) {
+    public Sent send(String name, Object message) {
         throwUnlessChanging("send");
-        Place.checkName(to);
+        Place.checkName(name);
+        String to = routing.target(name, message);
         Body body = body(message, "a message to " + to);
         long number = sentTo.computeIfAbsent(to, past::sentTo) + 1;
         sentTo.put(to, number);

@@ -323,6 +323,28 @@ public record Place(
         return Collections.unmodifiableList(acls);
     }
 
+    /** The place of one of its partitions: a service of its own, with what it has in a folder. */
+    public Place partition(int number) {
+        return new Place(
+                ensemble,
+                parent,
+                Routing.name(name, number),
+                credentials,
+                addresses,
+                folder.resolve(String.valueOf(number)),
+                next(listen, number),
+                net,
+                options.routing(options.routing().as(name, number)),
+                segmentBytes,
+                sessionTimeout,
+                page.map(it -> next(it, number)),
+                door.map(it -> next(it, number)));
+    }
+
+    private static Address next(Address first, int number) {
+        return first.port() == 0 ? first : new Address(first.host(), first.port() + number);
+    }
+
     /** The once client by which turns write to the ensemble (E10); empty where they cannot. */
     public Optional<String> onceClient() {
         return OwnWrites.refusal(this) == null

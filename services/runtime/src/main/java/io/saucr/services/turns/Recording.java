@@ -266,10 +266,20 @@ public final class Recording {
     /** What may leave now does, and a base may be due. */
     public void moved(Finals now) {
         perform(core.moved(now));
+        foldIfDue();
+        writeIfFinal();
+    }
+
+    /** Of partitions the turns of others fill the journal, too. */
+    void foldIfDue() {
         if (guard.folding().bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES) {
             fold();
         }
-        writeIfFinal();
+    }
+
+    /** Whether the newest base is on disk and holds all turns. */
+    boolean isFolded() {
+        return fold == null && folded == core.newestTurn();
     }
 
     /** Writes a base of the newest turn once that is final; nothing where one is under way. */

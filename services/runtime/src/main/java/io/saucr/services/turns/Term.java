@@ -30,6 +30,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +58,9 @@ public final class Term {
     private static final int FOLDING_THREADS = 2;
 
     private static final long TENDED_EVERY_MILLIS = 1_000;
+
+    /** Between two looks whether a base is written. */
+    private static final long FOLDING_NANOS = 5_000_000;
 
     /** A turn may take long, but who looks on wants to know. */
     private static final long WAITED_SECONDS = 10;
@@ -186,6 +190,36 @@ public final class Term {
         post(turns::fold);
     }
 
+    /**
+     * Runs turns until a base holds all of them, and none after that; takes no inputs meanwhile.
+     *
+     * @return whether that was reached in time; else turns go on as before
+     */
+    public boolean finish(Duration patience) {
+        hold(true);
+        long until = System.nanoTime() + patience.toNanos();
+        while (System.nanoTime() - until < 0) {
+            CompletableFuture<Boolean> done = new CompletableFuture<>();
+            post(
+                    () -> {
+                        boolean folded = turns.isFolded();
+                        if (folded) {
+                            loop.finish();
+                        } else {
+                            turns.fold();
+                        }
+                        done.complete(folded);
+                    });
+            waitFor(done);
+            if (done.join()) {
+                return true;
+            }
+            LockSupport.parkNanos(FOLDING_NANOS);
+        }
+        hold(false);
+        return false;
+    }
+
     private void expect(boolean allowed, String what) {
         if (!allowed) {
             throw new IllegalStateException("a term of " + place.name() + " " + what);
@@ -233,6 +267,7 @@ public final class Term {
     }
 
     private void tend() {
+        post(turns::foldIfDue);
         try {
             boolean room = guard.room().isThere();
             turns.room(room);

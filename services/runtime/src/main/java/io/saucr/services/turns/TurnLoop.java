@@ -105,6 +105,11 @@ public final class TurnLoop implements Guard.Listener {
         halt.halt(reason, cause);
     }
 
+    /** Begins no step after this one, though nothing failed. On the loop's thread. */
+    void finish() {
+        over = true;
+    }
+
     /**
      * Lets the turn that runs come to its end, and runs no other. What was handed to the loop
      * before is dropped, as in a crash. Not on the loop's thread.

@@ -19,8 +19,9 @@ import java.util.Set;
  *     are taken, from 64 KiB (K13)
  * @param checksValues whether every value that a turn saw is looked at for changes in place: for
  *     tests (C12)
- * @param noEnsemble why turns cannot write to the ensemble, or null where they can
  * @param allowed services that alone may send messages of a type, by the type's name
+ * @param noEnsemble why turns cannot write to the ensemble, or null where they can
+ * @param routing which services have partitions
  */
 public record TurnOptions(
         Limits limits,
@@ -30,7 +31,8 @@ public record TurnOptions(
         long outboxBytes,
         boolean checksValues,
         Map<String, Set<String>> allowed,
-        String noEnsemble) {
+        String noEnsemble,
+        Routing routing) {
 
     /** No message is larger, whatever a frame takes. */
     static final int LARGEST_MESSAGE_BYTES = 16 << 20;
@@ -56,7 +58,8 @@ public record TurnOptions(
                 8L << 30,
                 false,
                 Map.of(),
-                null);
+                null,
+                Routing.NONE);
     }
 
     /** These with another size of what waits in files. */
@@ -69,7 +72,8 @@ public record TurnOptions(
                 bytes,
                 checksValues,
                 allowed,
-                noEnsemble);
+                noEnsemble,
+                routing);
     }
 
     /** These with other limits. */
@@ -82,7 +86,8 @@ public record TurnOptions(
                 outboxBytes,
                 checksValues,
                 allowed,
-                noEnsemble);
+                noEnsemble,
+                routing);
     }
 
     /** These with another time to fold. */
@@ -95,7 +100,8 @@ public record TurnOptions(
                 outboxBytes,
                 checksValues,
                 allowed,
-                noEnsemble);
+                noEnsemble,
+                routing);
     }
 
     /** These with messages of another size. */
@@ -108,7 +114,8 @@ public record TurnOptions(
                 outboxBytes,
                 checksValues,
                 allowed,
-                noEnsemble);
+                noEnsemble,
+                routing);
     }
 
     /** These, and values are looked at. */
@@ -121,7 +128,8 @@ public record TurnOptions(
                 outboxBytes,
                 true,
                 allowed,
-                noEnsemble);
+                noEnsemble,
+                routing);
     }
 
     /** These, where messages of a type come from these services alone. */
@@ -136,7 +144,8 @@ public record TurnOptions(
                 outboxBytes,
                 checksValues,
                 more,
-                noEnsemble);
+                noEnsemble,
+                routing);
     }
 
     /** These, where turns cannot write to the ensemble. */
@@ -149,7 +158,22 @@ public record TurnOptions(
                 outboxBytes,
                 checksValues,
                 allowed,
-                reason);
+                reason,
+                routing);
+    }
+
+    /** These, where services have partitions. */
+    public TurnOptions routing(Routing other) {
+        return new TurnOptions(
+                limits,
+                largestMessageBytes,
+                foldBytes,
+                unforcedBytes,
+                outboxBytes,
+                checksValues,
+                allowed,
+                noEnsemble,
+                other);
     }
 
     /** Whether a message of that type may come from there. */

@@ -480,6 +480,16 @@ public final class Turns implements Endpoint {
         recording.fold();
     }
 
+    /** Whether a base holds all turns. */
+    boolean isFolded() {
+        return recording.isFolded();
+    }
+
+    /** The same where one is due, though no turn became final. */
+    void foldIfDue() {
+        recording.foldIfDue();
+    }
+
     /** What the core knows, for questions between two turns. */
     public ServiceCore core() {
         return core;
@@ -664,11 +674,24 @@ public final class Turns implements Endpoint {
                         turn);
     }
 
-    /** Null where the bytes are not of that type; the input is put aside then (K12). */
+    /**
+     * Null where the bytes are not of that type, or another partition's; the input is a dead letter
+     * then (K12).
+     */
     private Object decoded(Input input) {
         Class<?> type = handlers.type(input.body().type()).orElseThrow();
         try {
-            return types.decode(type, input.body().bytes());
+            Object message = types.decode(type, input.body().bytes());
+            Optional<String> refusal =
+                    input instanceof Input.Message || input instanceof Input.Outside
+                            ? options.routing().refusal(message)
+                            : Optional.empty();
+            if (refusal.isPresent()) {
+                LOG.warn("{}: {}: {}", name, type, refusal.get());
+                recording.perform(core.forbidden(refusal.get()));
+                return null;
+            }
+            return message;
         } catch (IllegalArgumentException e) {
             LOG.warn("{} cannot read a message of type {}", name, input.body().type(), e);
             recording.perform(core.forbidden("it cannot be read: " + e.getMessage()));
@@ -699,7 +722,8 @@ public final class Turns implements Endpoint {
                 caller,
                 query,
                 options.largestMessageBytes(),
-                options.noEnsemble());
+                options.noEnsemble(),
+                options.routing());
     }
 
     private void take(Input input, Taking taking) {

@@ -91,7 +91,8 @@ class OpenTurnTest {
                 caller,
                 query,
                 40,
-                null);
+                null,
+                Routing.NONE);
     }
 
     private final OpenTurn turn = turn(Optional.of(CALLER), false);

@@ -57,6 +57,14 @@ final class FolderReport {
     /** What is remarkable and no problem. */
     private List<String> notes() {
         List<String> notes = new ArrayList<>();
+        files.sharedJournal()
+                .ifPresent(
+                        it ->
+                                notes.add(
+                                        "its newest turns are in the journal of generation "
+                                                + it
+                                                + ", which partitions share: this is as of its"
+                                                + " snapshot. It starts next to that journal only"));
         List<FolderReader.SegmentFile> segments = files.segments();
         if (!segments.isEmpty() && files.inUseBy().isEmpty() && files.starts()) {
             FolderReader.SegmentFile last = segments.get(segments.size() - 1);
