@@ -26,6 +26,12 @@ enum Contender {
             return new PingPong(folder, pairs);
         }
     },
+    PARTITIONS("as many partitions of one service as pairs, a number for each that goes round, each hop a turn") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new PartitionsRing(folder, pairs);
+        }
+    },
     BERKELEY_DB("Berkeley DB JE, counter and message in one forced transaction") {
         @Override
         Contestant open(Path folder, int pairs) {
