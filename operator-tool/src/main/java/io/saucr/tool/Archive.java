@@ -64,8 +64,9 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
         }
 
         /**
-         * The piece that has an entry and what follows it; of several, the one that reaches furthest.
-         * The first piece of a history may begin behind the entry that its full backup shows.
+         * The piece that has an entry and what follows it; of several, the one that reaches
+         * furthest. The first piece of a history may begin behind the entry that its full backup
+         * shows.
          *
          * @param begins whether the entry is that of the full backup
          */
@@ -138,7 +139,8 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
                 unfinished.put(name, time);
                 continue;
             }
-            Contents contents = histories.computeIfAbsent(parts.group("history"), each -> new Contents());
+            Contents contents =
+                    histories.computeIfAbsent(parts.group("history"), each -> new Contents());
             if (piece) {
                 contents.pieces.add(
                         new Piece(
@@ -148,7 +150,9 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
                         .computeIfAbsent(
                                 name.substring(0, name.lastIndexOf('/')),
                                 each ->
-                                        new Full(zxid(parts.group("begun")), zxid(parts.group("zxid")),
+                                        new Full(
+                                                zxid(parts.group("begun")),
+                                                zxid(parts.group("zxid")),
                                                 time,
                                                 new ArrayList<>()))
                         .files

@@ -250,8 +250,7 @@ final class ArchiveCommands {
                     output.print(status.json());
                 } else {
                     output.out().println(status.text());
-                    status.problems()
-                            .forEach(problem -> output.err().println("saucr: " + problem));
+                    status.problems().forEach(problem -> output.err().println("saucr: " + problem));
                 }
                 return status.problems().isEmpty() ? OperatorTool.FINE : OperatorTool.FAILED;
             } catch (IOException e) {
@@ -332,8 +331,7 @@ final class ArchiveCommands {
                             data.resolve(
                                     "version-2/snapshot."
                                             + Long.toHexString(found.backup().through())));
-            long expected =
-                    found.digest().map(TxnDigest::getTreeDigest).orElse(loaded.digest());
+            long expected = found.digest().map(TxnDigest::getTreeDigest).orElse(loaded.digest());
             if (loaded.digest() != expected) {
                 throw new FailureException(
                         "restored up to %s, a new server has the digest %s, and the ensemble had %s"

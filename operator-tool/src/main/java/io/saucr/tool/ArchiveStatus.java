@@ -40,13 +40,7 @@ record ArchiveStatus(Archive archive, Optional<Instant> checked, List<String> pr
             problems.add("no round has succeeded yet");
         }
         checked.ifPresent(
-                time ->
-                        late(
-                                "the last round that succeeded is",
-                                time,
-                                now,
-                                oldestRound,
-                                problems));
+                time -> late("the last round that succeeded is", time, now, oldestRound, problems));
         for (History history : archive.histories()) {
             history.gap()
                     .ifPresent(

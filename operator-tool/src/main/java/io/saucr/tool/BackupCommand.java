@@ -55,7 +55,8 @@ final class BackupCommand implements Callable<Integer> {
     @Option(
             names = "--to",
             paramLabel = "ARCHIVE",
-            description = "Adds to this archive instead: a folder, or s3://BUCKET/FOLDER with region,"
+            description =
+                    "Adds to this archive instead: a folder, or s3://BUCKET/FOLDER with region,"
                             + " credentials and AWS_ENDPOINT_URL as the tools of AWS take them.")
     private String archive;
 

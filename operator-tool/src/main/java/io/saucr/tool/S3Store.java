@@ -71,8 +71,7 @@ final class S3Store implements ArchiveStore {
         List<String> names = new ArrayList<>();
         try {
             for (S3Object each :
-                    client.listObjectsV2Paginator(
-                                    request -> request.bucket(bucket).prefix(prefix))
+                    client.listObjectsV2Paginator(request -> request.bucket(bucket).prefix(prefix))
                             .contents()) {
                 names.add(each.key().substring(prefix.length()));
             }
@@ -85,8 +84,7 @@ final class S3Store implements ArchiveStore {
     @Override
     public InputStream open(String name) throws IOException {
         try {
-            return new Body(
-                    client.getObject(request -> request.bucket(bucket).key(prefix + name)));
+            return new Body(client.getObject(request -> request.bucket(bucket).key(prefix + name)));
         } catch (SdkException e) {
             throw failure(e);
         }

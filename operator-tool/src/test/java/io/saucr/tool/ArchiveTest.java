@@ -426,17 +426,13 @@ class ArchiveTest {
 
     private Run verify(String... options) {
         return Run.of(
-                Stream.concat(
-                                Stream.of("backup", "verify", archive.toString()),
-                                Stream.of(options))
+                Stream.concat(Stream.of("backup", "verify", archive.toString()), Stream.of(options))
                         .toArray(String[]::new));
     }
 
     private Run status(String... options) {
         return Run.of(
-                Stream.concat(
-                                Stream.of("backup", "status", archive.toString()),
-                                Stream.of(options))
+                Stream.concat(Stream.of("backup", "status", archive.toString()), Stream.of(options))
                         .toArray(String[]::new));
     }
 
@@ -494,9 +490,7 @@ class ArchiveTest {
                 .containsExactly(
                         "the newest full backup is of 2026-03-29T09:00:00Z, longer ago than 7200 s",
                         "the last round that succeeded is of 2026-03-29T11:58:20Z, longer ago than 99 s");
-        assertThat(
-                        ArchiveStatus.of(of, Optional.empty(), now, null, Duration.ofDays(1))
-                                .problems())
+        assertThat(ArchiveStatus.of(of, Optional.empty(), now, null, Duration.ofDays(1)).problems())
                 .containsExactly("no round has succeeded yet");
     }
 
@@ -506,17 +500,24 @@ class ArchiveTest {
         String own = "history-20260310T000000.000Z/";
         List<String> names =
                 List.of(
-                        old + "full-0000000500000001-0000000500000001-20260301T000000.000Z/backup.json",
+                        old
+                                + "full-0000000500000001-0000000500000001-20260301T000000.000Z/backup.json",
                         old + "log-0000000500000001-0000000500000009-20260309T000000.000Z.gz",
-                        own + "full-0000000600000001-0000000600000002-20260310T000000.000Z/backup.json",
-                        own + "full-0000000600000001-0000000600000002-20260310T000000.000Z/snapshot.1",
-                        own + "full-0000000600000005-0000000600000006-20260311T000000.000Z/backup.json",
-                        own + "full-0000000600000009-000000060000000a-20260312T000000.000Z/backup.json",
-                        own + "full-000000060000000b-000000060000000b-20260312T010000.000Z/snapshot.1",
+                        own
+                                + "full-0000000600000001-0000000600000002-20260310T000000.000Z/backup.json",
+                        own
+                                + "full-0000000600000001-0000000600000002-20260310T000000.000Z/snapshot.1",
+                        own
+                                + "full-0000000600000005-0000000600000006-20260311T000000.000Z/backup.json",
+                        own
+                                + "full-0000000600000009-000000060000000a-20260312T000000.000Z/backup.json",
+                        own
+                                + "full-000000060000000b-000000060000000b-20260312T010000.000Z/snapshot.1",
                         own + "log-0000000600000001-0000000600000005-20260310T000000.000Z.gz",
                         own + "log-0000000600000005-0000000600000009-20260311T000000.000Z.gz",
                         own + "log-0000000600000009-000000060000000a-20260312T000000.000Z.gz",
-                        own + "log-000000060000000a-000000060000000b-20260312T000000.000Z.gz.partial-7",
+                        own
+                                + "log-000000060000000a-000000060000000b-20260312T000000.000Z.gz.partial-7",
                         own + "notes.txt",
                         "saucr-archive.json");
         Archive of = Archive.of(names);
@@ -524,7 +525,8 @@ class ArchiveTest {
         assertThat(dispensable(of, "2026-03-08T00:00:00Z", now)).isEmpty();
         // The older history was the ensemble's state until the 10th.
         assertThat(dispensable(of, "2026-03-09T23:59:59Z", now)).isEmpty();
-        assertThat(dispensable(of, "2026-03-10T00:00:00Z", now)).containsExactlyElementsOf(names.subList(0, 2));
+        assertThat(dispensable(of, "2026-03-10T00:00:00Z", now))
+                .containsExactlyElementsOf(names.subList(0, 2));
         // The 11th at noon needs the full backup of that morning, and the log from its begin on.
         assertThat(dispensable(of, "2026-03-11T12:00:00Z", now))
                 .containsExactly(
@@ -532,8 +534,15 @@ class ArchiveTest {
         // The newest full backup stays, however old it is; what is not whole goes after a day.
         assertThat(dispensable(of, "2026-03-30T00:00:00Z", Instant.parse("2026-03-31T00:00:00Z")))
                 .containsExactly(
-                        names.get(0), names.get(1), names.get(2), names.get(3), names.get(4),
-                        names.get(7), names.get(8), names.get(6), names.get(10));
+                        names.get(0),
+                        names.get(1),
+                        names.get(2),
+                        names.get(3),
+                        names.get(4),
+                        names.get(7),
+                        names.get(8),
+                        names.get(6),
+                        names.get(10));
     }
 
     private static List<String> dispensable(Archive of, String since, Instant now) {
@@ -562,7 +571,12 @@ class ArchiveTest {
     /** Until a full backup is a second old. */
     private static void awaitSecond(String full) throws InterruptedException {
         Instant made =
-                Archive.of(List.of(full + "/backup.json")).newest().orElseThrow().newest().orElseThrow().made();
+                Archive.of(List.of(full + "/backup.json"))
+                        .newest()
+                        .orElseThrow()
+                        .newest()
+                        .orElseThrow()
+                        .made();
         while (!made.isBefore(Instant.now().minusSeconds(1))) {
             Thread.sleep(20);
         }
