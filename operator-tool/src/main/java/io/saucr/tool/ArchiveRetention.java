@@ -50,24 +50,19 @@ final class ArchiveRetention {
     }
 
     private static void add(History history, Instant since, List<String> names) {
-        Full first = null;
-        for (Full full : history.fulls()) {
-            if (!full.made().isAfter(since)) {
-                first = full;
+        int first = -1;
+        for (int i = 0; i < history.fulls().size(); i++) {
+            if (!history.fulls().get(i).made().isAfter(since)) {
+                first = i;
             }
         }
-        if (first == null) {
+        if (first < 0) {
             return;
         }
-        for (Full full : history.fulls()) {
-            if (full == first) {
-                break;
-            }
-            names.addAll(full.files());
-        }
+        history.fulls().subList(0, first).forEach(full -> names.addAll(full.files()));
         // The snapshot may lack what came while it was taken.
         for (Piece piece : history.pieces()) {
-            if (piece.last() <= first.begun()) {
+            if (piece.last() <= history.fulls().get(first).begun()) {
                 names.add(piece.name());
             }
         }

@@ -35,7 +35,7 @@ final class ThrowAwayServer implements Closeable {
     ThrowAwayServer(Path folder) throws IOException {
         this.folder = folder;
         int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName(HOST))) {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
         Path configuration =
