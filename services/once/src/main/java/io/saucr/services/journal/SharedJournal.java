@@ -463,9 +463,6 @@ public final class SharedJournal implements AutoCloseable {
 
         private long firstOfTail;
 
-        /** The turn of the base that was found. */
-        private long foundTurn;
-
         private ServiceFolder of;
         private Base base;
         private JournalListener listener;
@@ -525,11 +522,10 @@ public final class SharedJournal implements AutoCloseable {
             // until this process has written another, which comes with turns above it.
             of = opened;
             base = found;
-            foundTurn = found.turn();
-            if (foundTurn > folded && foundTurn == last) {
+            if (found.turn() > folded && found.turn() == last) {
                 of.writeAgain(base);
                 synchronized (lock) {
-                    fold(foundTurn);
+                    fold(found.turn());
                 }
             }
         }
@@ -622,9 +618,6 @@ public final class SharedJournal implements AutoCloseable {
             if (base.turn() != last) {
                 throw new IllegalStateException(
                         "the base of " + name + " is of turn " + base.turn() + ", not " + last);
-            }
-            if (foundTurn > 0 && base.turn() == foundTurn) {
-                of.writeAgain(base);
             }
             leave();
         }

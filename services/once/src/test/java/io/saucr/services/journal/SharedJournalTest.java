@@ -133,6 +133,61 @@ class SharedJournalTest {
         }
     }
 
+    /** A first base whose name the process never saw on disk, and the next process finds. */
+    private static SimulatedDisk withUnsyncedBase(long seed) throws IOException {
+        SimulatedDisk disk = new SimulatedDisk(seed);
+        try (SharedJournal journal = open(disk, ForceMode.always())) {
+            Joined one = Joined.of(journal, "bank.0");
+            one.append(3);
+            disk.failAt("forceFolder", Path.of("/simulated/bank.0/base"));
+            assertThatThrownBy(one::base).isInstanceOf(IOException.class);
+            one.close();
+        }
+        disk.restarted();
+        return disk;
+    }
+
+    @Test
+    void aFoundSnapshotLetsNoRecordGoBeforeItIsOnDisk() throws Exception {
+        for (long seed = 1; seed <= 12; seed++) {
+            SimulatedDisk disk = withUnsyncedBase(seed);
+            try (SharedJournal journal = open(disk, ForceMode.always())) {
+                Joined one = Joined.of(journal, "bank.0");
+                assertThat(one.log().base().turn()).isEqualTo(3);
+                Joined busy = Joined.of(journal, "bank.1");
+                for (int count = 0; count < 4; count++) {
+                    busy.append(30);
+                    busy.base();
+                }
+                one.close();
+                busy.close();
+            }
+            disk.powerFails();
+            try (SharedJournal journal = open(disk, ForceMode.always())) {
+                Joined one = Joined.of(journal, "bank.0");
+                assertThat(one.log().lastTurn()).isEqualTo(3);
+                one.close();
+            }
+        }
+    }
+
+    @Test
+    void aPartitionThatWasReleasedHasItsSnapshotOnDisk() throws Exception {
+        for (long seed = 1; seed <= 12; seed++) {
+            SimulatedDisk disk = withUnsyncedBase(seed);
+            try (SharedJournal journal = open(disk, ForceMode.always())) {
+                Joined one = Joined.of(journal, "bank.0");
+                one.log().release();
+                one.close();
+            }
+            disk.powerFails();
+            try (ServiceFolder alone =
+                    ServiceFolder.open(disk, Path.of("/simulated/bank.0"), "bank.0", NONCES)) {
+                assertThat(alone.base().turn()).isEqualTo(3);
+            }
+        }
+    }
+
     @Test
     void aFolderAndAJournalThatDoNotFitAreRefused() throws Exception {
         SimulatedDisk disk = new SimulatedDisk(1);
