@@ -55,12 +55,9 @@ class PartitionsTest {
 
         @Override
         public void handlers(Handlers on) {
-            on.message(Add.class, (add, turn) -> {
-                long now = add(add.key(), add.cents());
-                if (turn.sender().isEmpty() || !turn.sender().get().startsWith("sums")) {
-                    turn.reply(new Sum(now));
-                }
-            });
+            on.message(
+                    Add.class,
+                    (add, turn) -> turn.reply(new Sum(add(add.key(), add.cents()))));
             on.message(
                     Move.class,
                     (move, turn) -> {
@@ -264,6 +261,58 @@ class PartitionsTest {
         }
         assertThat(sum(client, "key0")).isEqualTo(-5);
         await().untilAsserted(() -> assertThat(sum(client, "key12")).isEqualTo(5));
+    }
+
+    /** Asks for sums, and remembers the answers. */
+    static final class Shop implements Service {
+
+        record Sell(String owner, long cents) {}
+
+        record Sold(String owner) implements Continuation<Sums.Sum> {}
+
+        record Ask(String owner) implements Asks<Sums.Sum> {}
+
+        private final MapState<String, Long> answers;
+
+        Shop(State state) {
+            answers = state.map("answers", String.class, Long.class);
+        }
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(
+                    Sell.class,
+                    (sell, turn) ->
+                            turn.ask(
+                                    "sums",
+                                    new Sums.Add(sell.owner(), sell.cents()),
+                                    new Sold(sell.owner())));
+            on.answer(
+                    Sold.class,
+                    (sold, sum, turn) -> answers.put(sold.owner(), sum.cents()));
+            on.unanswered(Sold.class, (sold, why, turn) -> answers.put(sold.owner(), -1L));
+            on.query(
+                    Ask.class,
+                    (ask, turn) -> new Sums.Sum(answers.getOrDefault(ask.owner(), 0L)));
+        }
+    }
+
+    @Test
+    void anotherServiceAsksThePartitionOfTheKey() throws Exception {
+        run(at("left").partitions(3));
+        Services shop = Services.at(server.connect() + "/apps/shop").folder(data.resolve("shop"));
+        opened.add(shop.partitioned("sums", 3).run(Shop::new, Protection.local()));
+        Client client = shop.client();
+        opened.add(client);
+        for (int key = 0; key < 9; key++) {
+            client.send(new Shop.Sell("key" + key, key + 1)).join();
+        }
+        for (int key = 0; key < 9; key++) {
+            Shop.Ask ask = new Shop.Ask("key" + key);
+            long expected = key + 1;
+            await().untilAsserted(
+                            () -> assertThat(client.ask(ask).join().cents()).isEqualTo(expected));
+        }
     }
 
     @Test
