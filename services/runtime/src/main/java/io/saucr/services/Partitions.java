@@ -22,8 +22,10 @@ public final class Partitions {
     private final int count;
 
     Partitions(Place place, Halt halt, int count) {
-        this.place = place.withOptions(
-                place.options().routing(place.options().routing().with(place.name(), count)));
+        this.place =
+                place.withOptions(
+                        place.options()
+                                .routing(place.options().routing().with(place.name(), count)));
         this.halt = halt;
         this.count = count;
     }
@@ -57,6 +59,7 @@ public final class Partitions {
      *
      * @throws IllegalArgumentException always
      */
+    @SuppressWarnings("DoNotCallSuggester") // Its message says what to do instead.
     public RunningPartitions run(
             Function<State, ? extends Service> constructor,
             Protection.Standby protection,

@@ -3,7 +3,9 @@ package io.saucr.services;
 import java.io.IOException;
 import java.util.Set;
 
-/** Partitions of a service that run in this process. Any thread, but not within one of their turns. */
+/**
+ * Partitions of a service that run in this process. Any thread, but not within one of their turns.
+ */
 public interface RunningPartitions extends AutoCloseable {
 
     /** How many partitions the service has, wherever they run. */

@@ -236,8 +236,8 @@ public final class Services {
     }
 
     /**
-     * The same service in partitions: each has the state of some keys, and those of one process share
-     * an fsync. Their number is fixed by the first start.
+     * The same service in partitions: each has the state of some keys, and those of one process
+     * share an fsync. Their number is fixed by the first start.
      *
      * @param count from 1 to 1024
      */
@@ -246,8 +246,8 @@ public final class Services {
     }
 
     /**
-     * Another service, beside this one, has partitions: what turns send or ask by its name goes to the
-     * partition of the message's key ({@link Keyed}).
+     * Another service, beside this one, has partitions: what turns send or ask by its name goes to
+     * the partition of the message's key ({@link Keyed}).
      *
      * @param service its name
      * @param count as it was started with

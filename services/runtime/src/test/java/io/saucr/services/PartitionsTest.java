@@ -55,9 +55,7 @@ class PartitionsTest {
 
         @Override
         public void handlers(Handlers on) {
-            on.message(
-                    Add.class,
-                    (add, turn) -> turn.reply(new Sum(add(add.key(), add.cents()))));
+            on.message(Add.class, (add, turn) -> turn.reply(new Sum(add(add.key(), add.cents()))));
             on.message(
                     Move.class,
                     (move, turn) -> {
@@ -287,13 +285,9 @@ class PartitionsTest {
                                     "sums",
                                     new Sums.Add(sell.owner(), sell.cents()),
                                     new Sold(sell.owner())));
-            on.answer(
-                    Sold.class,
-                    (sold, sum, turn) -> answers.put(sold.owner(), sum.cents()));
+            on.answer(Sold.class, (sold, sum, turn) -> answers.put(sold.owner(), sum.cents()));
             on.unanswered(Sold.class, (sold, why, turn) -> answers.put(sold.owner(), -1L));
-            on.query(
-                    Ask.class,
-                    (ask, turn) -> new Sums.Sum(answers.getOrDefault(ask.owner(), 0L)));
+            on.query(Ask.class, (ask, turn) -> new Sums.Sum(answers.getOrDefault(ask.owner(), 0L)));
         }
     }
 
@@ -309,7 +303,7 @@ class PartitionsTest {
         }
         for (int key = 0; key < 9; key++) {
             Shop.Ask ask = new Shop.Ask("key" + key);
-            long expected = key + 1;
+            long expected = key + 1L;
             await().untilAsserted(
                             () -> assertThat(client.ask(ask).join().cents()).isEqualTo(expected));
         }

@@ -26,7 +26,9 @@ enum Contender {
             return new PingPong(folder, pairs);
         }
     },
-    PARTITIONS("as many partitions of one service as pairs, a number for each that goes round, each hop a turn") {
+    PARTITIONS(
+            "as many partitions of one service as pairs, a number for each that goes round, each"
+                + " hop a turn") {
         @Override
         Contestant open(Path folder, int pairs) throws Exception {
             return new PartitionsRing(folder, pairs);

@@ -133,7 +133,8 @@ public final class FolderReader {
                     path, -1, "this is a file. Name the folder of a service or client");
         }
         if (!Files.exists(path.resolve(ServiceFolder.IDENTITY))
-                && Files.exists(path.resolve(ServiceFolder.JOURNAL).resolve(ServiceFolder.IDENTITY))) {
+                && Files.exists(
+                        path.resolve(ServiceFolder.JOURNAL).resolve(ServiceFolder.IDENTITY))) {
             throw new RefusedFolderException(
                     path, -1, "this is the folder of a service in partitions" + below(path));
         }

@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Where in a shared journal the oldest record lies that a partition still needs, give or take 64 KiB
- * (K10). Guarded by the journal's lock.
+ * Where in a shared journal the oldest record lies that a partition still needs, give or take 64
+ * KiB (K10). Guarded by the journal's lock.
  */
 final class OldestNeeded {
 

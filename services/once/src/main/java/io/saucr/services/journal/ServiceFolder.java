@@ -400,8 +400,8 @@ public final class ServiceFolder implements AutoCloseable {
             throw new RefusedFolderException(
                     path.resolve(JOURNAL),
                     -1,
-                    "this folder has a journal of its own, and a partition's has none. Use the folder"
-                            + " of a partition, or one that is not there yet");
+                    "this folder has a journal of its own, and a partition's has none. Use the"
+                        + " folder of a partition, or one that is not there yet");
         }
         List<Long> turns = Base.turns(disk, bases);
         long turn = Survey.newestWhole(disk, bases, turns, identity::knows);
@@ -410,8 +410,8 @@ public final class ServiceFolder implements AutoCloseable {
         }
         Base base = new Base(disk, bases, identity.newest(), turn);
         if (turns.size() > 1 && turns.get(0) == turn) {
-            // The older ones go, and the files that they alone name: the last process perhaps did not
-            // see that the newest is on disk.
+            // The older ones go, with the files that they alone name, so the newest has to be on
+            // disk: the last process perhaps did not see that it is.
             writeAgain(base);
             base.deleteOthers();
         }

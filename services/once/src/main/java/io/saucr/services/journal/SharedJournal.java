@@ -22,10 +22,11 @@ import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One journal for the partitions of a process, so that one fsync covers the turns of all (K19). It lies in
- * a folder of its own beside those of the partitions, each of which has its own identity and bases.
- * A record holds a turn and the tag of its partition; the position of a record in the journal is
- * what {@link Journal} calls a turn, so that recovery, cuts and what is forced are decided there (K9).
+ * One journal for the partitions of a process, so that one fsync covers the turns of all (K19). It
+ * lies in a folder of its own beside those of the partitions, each of which has its own identity
+ * and bases. A record holds a turn and the tag of its partition; the position of a record in the
+ * journal is what {@link Journal} calls a turn, so that recovery, cuts and what is forced are
+ * decided there (K9).
  *
  * <p>A partition joins: the journal names it, forced, then its folder notes where its turns are,
  * forced, then turns come. It is released: its base holds all of its turns, the journal notes that
@@ -133,8 +134,8 @@ public final class SharedJournal implements AutoCloseable {
             throws IOException {
         if (options.force() instanceof ForceMode.Os) {
             throw new IllegalArgumentException(
-                    "partitions do not run with ForceMode.os(): after a power cut their folders could"
-                            + " name turns that the journal lacks. Use always() or group(delay)");
+                    "partitions do not run with ForceMode.os(): after a power cut their folders"
+                        + " could name turns that the journal lacks. Use always() or group(delay)");
         }
         ServiceFolder opened = ServiceFolder.open(disk, folder, name, random);
         boolean done = false;
@@ -193,7 +194,8 @@ public final class SharedJournal implements AutoCloseable {
                     -1,
                     "its journal has a record of kind "
                             + kind
-                            + ", which this release does not know. Start the release that wrote it");
+                            + ", which this release does not know. Start the release that wrote"
+                            + " it");
         }
         bytes += size;
     }
@@ -239,8 +241,8 @@ public final class SharedJournal implements AutoCloseable {
                         -1,
                         "the journal in "
                                 + folder.path()
-                                + " does not know it: one of both is an old copy. Put back the newest,"
-                                + " with all folders next to it");
+                                + " does not know it: one of both is an old copy. Put back the"
+                                + " newest, with all folders next to it");
             }
             if (where != null) {
                 settled(of, where.tag());
@@ -287,8 +289,8 @@ public final class SharedJournal implements AutoCloseable {
                                 + folder.path()
                                 + " has turns of "
                                 + each.name
-                                + ", and this folder does not know it: it is an old copy or another."
-                                + " Put back the newest, with all folders next to it");
+                                + ", and this folder does not know it: it is an old copy or"
+                                + " another. Put back the newest, with all folders next to it");
             }
             await(note(LEFT, each.tag, 0, new byte[0]));
             synchronized (lock) {
@@ -502,8 +504,8 @@ public final class SharedJournal implements AutoCloseable {
                             + to
                             + " of "
                             + name
-                            + " are missing, although they were on disk. Put back the newest copy of"
-                            + " its folder, with all folders next to it");
+                            + " are missing, although they were on disk. Put back the newest copy"
+                            + " of its folder, with all folders next to it");
         }
 
         /** Its folder is opened, behind all that survived. */
@@ -518,8 +520,8 @@ public final class SharedJournal implements AutoCloseable {
             if (found.turn() > last) {
                 throw missing(last + 1, found.turn());
             }
-            // The name of a base that the last process wrote may not be on disk: what it covers stays
-            // until this process has written another, which comes with turns above it.
+            // The name of a base that the last process wrote may not be on disk: what it covers
+            // stays until this process has written another, which comes with turns above it.
             of = opened;
             base = found;
             if (found.turn() > folded && found.turn() == last) {
@@ -608,8 +610,8 @@ public final class SharedJournal implements AutoCloseable {
         }
 
         /**
-         * Leaves the journal: its folder holds all of its turns once this returns, and may be opened
-         * anywhere. Nothing is appended any more.
+         * Leaves the journal: its folder holds all of its turns once this returns, and may be
+         * opened anywhere. Nothing is appended any more.
          *
          * @throws IllegalStateException where turns are above the base
          * @throws IOException where the disk fails: the next start here puts the folder right

@@ -79,8 +79,7 @@ record Survey(
     }
 
     /** An older base serves where the newest is damaged: it goes only once the newer is on disk. */
-    static long newestWhole(
-            Disk disk, Path folder, List<Long> turns, Predicate<Incarnation> known)
+    static long newestWhole(Disk disk, Path folder, List<Long> turns, Predicate<Incarnation> known)
             throws IOException {
         RefusedFolderException newest = null;
         for (long turn : turns) {

@@ -63,7 +63,7 @@ final class PartitionLives {
     }
 
     /** A partition while its process runs. */
-    private final class Running implements JournalListener {
+    private static final class Running implements JournalListener {
 
         final Partition of;
         ServiceFolder folder;

@@ -10,7 +10,9 @@ import java.security.SecureRandom;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** K19, K20: partitions whose turns are in one journal, between crashes of the disk and the machine. */
+/**
+ * K19, K20: partitions whose turns are in one journal, between crashes of the disk and the machine.
+ */
 class SharedJournalTest {
 
     private static final SecureRandom NONCES = new SecureRandom();

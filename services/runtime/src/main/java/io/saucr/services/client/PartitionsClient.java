@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A client of a service with partitions: one client for each partition that it has called, opened by
- * the first call (K18). Any thread.
+ * A client of a service with partitions: one client for each partition that it has called, opened
+ * by the first call (K18). Any thread.
  */
 public final class PartitionsClient implements Client {
 
@@ -28,8 +28,7 @@ public final class PartitionsClient implements Client {
     private Optional<LossHandler> losses = Optional.empty();
     private boolean closed;
 
-    private PartitionsClient(
-            Place place, int count, Optional<String> name, Optional<Path> folder) {
+    private PartitionsClient(Place place, int count, Optional<String> name, Optional<Path> folder) {
         this.place = place;
         this.count = count;
         this.name = name;
@@ -43,8 +42,7 @@ public final class PartitionsClient implements Client {
      * @param folder in which it has one for each partition; empty where births are in memory
      * @throws IOException where the ensemble does not answer, or folders or keys cannot be used
      */
-    public static Client open(
-            Place place, int count, Optional<String> name, Optional<Path> folder)
+    public static Client open(Place place, int count, Optional<String> name, Optional<Path> folder)
             throws IOException, InterruptedException {
         if (place.ensemble().isPresent()) {
             PartitionCount.check(place.servicePath(Optional.empty()), count);

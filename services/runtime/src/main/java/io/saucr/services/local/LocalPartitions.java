@@ -35,8 +35,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Partitions of a service in this process (K18, K19). Each is a service of its own, with name, head,
- * generation and folder; they share a journal, so that one fsync covers the turns of all. Any thread.
+ * Partitions of a service in this process (K18, K19). Each is a service of its own, with name,
+ * head, generation and folder; they share a journal, so that one fsync covers the turns of all. Any
+ * thread.
  */
 public final class LocalPartitions implements RunningPartitions {
 

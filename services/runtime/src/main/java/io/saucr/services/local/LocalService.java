@@ -92,10 +92,7 @@ public final class LocalService implements RunningService {
 
     /** The same with its turns in any log. */
     static LocalService start(
-            Place place,
-            Function<State, ? extends Service> constructor,
-            Opening opening,
-            Halt halt)
+            Place place, Function<State, ? extends Service> constructor, Opening opening, Halt halt)
             throws IOException, InterruptedException {
         LocalService service = new LocalService(place, halt);
         boolean started = false;

@@ -9,8 +9,9 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * Which services have partitions, how many, and which one a service is itself (K18). A key belongs to
- * one partition, for ever: that of the CRC32C of its UTF-8 bytes, modulo their number. Immutable.
+ * Which services have partitions, how many, and which one a service is itself (K18). A key belongs
+ * to one partition, for ever: that of the CRC32C of its UTF-8 bytes, modulo their number.
+ * Immutable.
  *
  * @param counts how many partitions services have, by their names
  * @param service of which this one is a partition; empty text where it is none

@@ -64,7 +64,8 @@ final class FolderReport {
                                         "its newest turns are in the journal of generation "
                                                 + it
                                                 + ", which partitions share: this is as of its"
-                                                + " snapshot. It starts next to that journal only"));
+                                                + " snapshot. It starts next to that journal"
+                                                + " only"));
         List<FolderReader.SegmentFile> segments = files.segments();
         if (!segments.isEmpty() && files.inUseBy().isEmpty() && files.starts()) {
             FolderReader.SegmentFile last = segments.get(segments.size() - 1);

@@ -180,8 +180,8 @@ class PartitionsGuideIT {
                     stay.add(String.valueOf(number));
                 }
             }
-            Process unused = run("left", stay.toArray(String[]::new));
-            Process alsoUnused = run("right", String.valueOf(moved));
+            left = run("left", stay.toArray(String[]::new));
+            right = run("right", String.valueOf(moved));
 
             CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new))
                     .get(MINUTES, TimeUnit.MINUTES);
@@ -189,6 +189,7 @@ class PartitionsGuideIT {
                 assertThat(ask(client, type, owner, 0).get(MINUTES, TimeUnit.MINUTES).toString())
                         .isEqualTo("Cents[cents=100]");
             }
+            assertThat(left.isAlive() && right.isAlive()).isTrue();
         }
     }
 
