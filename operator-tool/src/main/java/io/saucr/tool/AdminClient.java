@@ -222,6 +222,9 @@ final class AdminClient {
             }
             return body;
         }
+        if (status == HttpURLConnection.HTTP_GONE) {
+            throw new EndpointException(Reason.GONE, error);
+        }
         throw new EndpointException(Reason.REFUSED, refusal(status, error));
     }
 

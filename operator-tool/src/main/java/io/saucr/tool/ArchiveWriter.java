@@ -282,18 +282,17 @@ final class ArchiveWriter {
     /** The log from an entry on, or from the one behind it; null if the server has neither. */
     private Fetched fetch(Endpoint endpoint, long from) throws IOException {
         try {
-            Fetched fetched = download(endpoint, from - 1, null);
-            if (fetched != null
-                    && fetched.first() != from
-                    && !LogEntries.follows(fetched.first(), from)) {
-                throw new UnusableFileException(
-                        "the log of %s begins at %s, and its backup at %s"
-                                .formatted(
-                                        endpoint.name(),
-                                        Snapshot.hex(fetched.first()),
-                                        Snapshot.hex(from)));
+            return download(endpoint, from - 1, null);
+        } catch (EndpointException e) {
+            if (e.reason() != Reason.GONE) {
+                throw e;
             }
-            return fetched;
+        } catch (BrokenException e) {
+            throw new IllegalStateException(e);
+        }
+        try {
+            // It was restored, and its log begins behind the snapshot.
+            return download(endpoint, from, null);
         } catch (BrokenException e) {
             throw new IllegalStateException(e);
         }
@@ -337,6 +336,11 @@ final class ArchiveWriter {
                         "gives no log: SAUCR is off there. An archive needs servers with SAUCR on;"
                                 + " 'saucr backup FOLDER' makes a single backup of any server");
             }
+            if (e.reason() == Reason.GONE && expected != null) {
+                throw new BrokenException(
+                        "does not have the entry %s in its log: %s"
+                                .formatted(Snapshot.hex(expected.zxid()), e.getMessage()));
+            }
             throw e;
         }
     }
@@ -345,7 +349,7 @@ final class ArchiveWriter {
         String zxid = Snapshot.hex(expected.zxid());
         if (first.zxid() != expected.zxid()) {
             throw new BrokenException(
-                    "no longer has the entry %s in its log, or never had it; the next one is %s"
+                    "does not have the entry %s in its log; the next one is %s"
                             .formatted(zxid, Snapshot.hex(first.zxid())));
         }
         if (!first.sameAs(expected)) {

@@ -33,7 +33,9 @@ final class EndpointException extends IOException {
         /** It answers that it does not serve at present. */
         NOT_SERVING,
         /** It answers, and refuses. */
-        REFUSED
+        REFUSED,
+        /** It answers that its log does not have the entries. */
+        GONE
     }
 
     private final Reason reason;

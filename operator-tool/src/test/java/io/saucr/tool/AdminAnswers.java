@@ -75,6 +75,7 @@ final class AdminAnswers implements AutoCloseable {
     /**
      * The same for an answer that depends on the question.
      *
+     * @param body null for what it no longer has
      * @param zxid of an answer, as it is given
      */
     AdminAnswers answer(String command, Function<String, byte[]> body, Supplier<String> zxid) {
@@ -108,16 +109,17 @@ final class AdminAnswers implements AutoCloseable {
         OutputStream out = socket.getOutputStream();
         Function<String, Answer> answers = this.answers.get(command.replaceFirst("\\?.*", ""));
         if (answers == null) {
-            byte[] unknown =
-                    ("{\"error\": \"Unknown command: " + command + "\"}")
-                            .getBytes(StandardCharsets.UTF_8);
-            out.write(head("application/json", "Content-Length: " + unknown.length));
-            out.write(unknown);
+            refuse("200 OK", "Unknown command: " + command, out);
             return false;
         }
         Answer answer = answers.apply(command);
+        if (answer == null) {
+            refuse("410 Gone", "the log after " + command.replaceFirst(".*=", ""), out);
+            return false;
+        }
         out.write(
                 head(
+                        "200 OK",
                         "application/octet-stream",
                         "last_zxid: " + answer.zxid,
                         "Transfer-Encoding: chunked"));
@@ -136,8 +138,16 @@ final class AdminAnswers implements AutoCloseable {
         return false;
     }
 
-    private static byte[] head(String type, String... headers) {
-        return ("HTTP/1.1 200 OK\r\nContent-Type: "
+    private static void refuse(String status, String error, OutputStream out) throws IOException {
+        byte[] json = ("{\"error\": \"" + error + "\"}").getBytes(StandardCharsets.UTF_8);
+        out.write(head(status, "application/json", "Content-Length: " + json.length));
+        out.write(json);
+    }
+
+    private static byte[] head(String status, String type, String... headers) {
+        return ("HTTP/1.1 "
+                        + status
+                        + "\r\nContent-Type: "
                         + type
                         + "\r\nConnection: close\r\n"
                         + String.join("\r\n", headers)

@@ -100,14 +100,18 @@ final class LoggedHistory {
         }
     }
 
+    /** Null if what comes next is purged, as a server does. */
     byte[] log(String question) {
         long after = Long.decode(question.substring(question.indexOf('=') + 1));
+        if (after < purged) {
+            return null;
+        }
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(all)) {
             out.writeInt(FileTxnLog.TXNLOG_MAGIC);
             out.writeInt(FileTxnLog.VERSION);
             out.writeLong(0);
-            for (byte[] bytes : entries.tailMap(Math.max(after, purged), false).values()) {
+            for (byte[] bytes : entries.tailMap(after, false).values()) {
                 Adler32 checksum = new Adler32();
                 checksum.update(bytes);
                 out.writeLong(checksum.getValue());

@@ -11,6 +11,7 @@ import org.apache.zookeeper.server.admin.AuthRequest;
 import org.apache.zookeeper.server.admin.CommandResponse;
 import org.apache.zookeeper.server.admin.GetCommand;
 import org.apache.zookeeper.server.persistence.LogStream;
+import org.apache.zookeeper.server.persistence.RunningHistory;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 
 /**
@@ -53,7 +54,9 @@ final class LogCommand extends GetCommand {
             return new CommandResponse(
                     COMMAND,
                     "the log after " + Zxid.toString(after) + ": " + e.getMessage(),
-                    HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+                    e instanceof RunningHistory.MissingException
+                            ? HttpServletResponse.SC_GONE
+                            : HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
         }
     }
 }

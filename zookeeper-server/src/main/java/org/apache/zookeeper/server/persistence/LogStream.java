@@ -27,6 +27,7 @@ public final class LogStream extends InputStream {
 
     /**
      * @param through the last entry that is known to be committed
+     * @throws RunningHistory.MissingException if the log does not have the entry behind {@code after}
      * @throws IOException if the log cannot be read
      */
     public LogStream(SaucrTxnSnapLog txnSnapLog, long after, long through) throws IOException {
@@ -37,7 +38,10 @@ public final class LogStream extends InputStream {
         rest = ByteBuffer.allocate(TxnLogFormat.FILE_HEADER_BYTES);
         try {
             this.entries = history.after(after);
+            // Before an answer begins, whose status would say that all is well.
+            entries.hasNext();
         } catch (UncheckedIOException e) {
+            history.close();
             throw e.getCause();
         }
         TxnLogFormat.putFileHeader(rest, after, after + 1);

@@ -41,6 +41,15 @@ public final class RunningHistory implements ReadableHistory, Closeable {
     private long truncations = -1;
     private long expected;
 
+    /** The log does not have what comes next: it was purged, or is damaged. */
+    public static final class MissingException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        MissingException(String sentence) {
+            super(sentence);
+        }
+    }
+
     public RunningHistory(SaucrTxnSnapLog txnSnapLog) {
         this.txnSnapLog = txnSnapLog;
     }
@@ -118,7 +127,7 @@ public final class RunningHistory implements ReadableHistory, Closeable {
                     // anew.
                     close();
                     if (end < expected) {
-                        throw new IOException(
+                        throw new MissingException(
                                 "the log files end at %s, not at %s"
                                         .formatted(Zxid.toString(end), Zxid.toString(expected)));
                     }

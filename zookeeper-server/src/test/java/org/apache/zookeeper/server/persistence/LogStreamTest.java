@@ -70,6 +70,21 @@ class LogStreamTest {
         }
     }
 
+    /** So that who keeps an archive knows that it cannot be continued. */
+    @Test
+    void whatIsNotThereIsRefusedBeforeTheFirstByte() throws Exception {
+        for (long zxid : zxids(3, 5, 8)) {
+            snapLog.log().append(Transactions.create(zxid));
+        }
+        snapLog.log().commit();
+        assertThatThrownBy(() -> new LogStream(snapLog, Zxid.of(3, 2), Zxid.of(3, 8)))
+                .isInstanceOf(RunningHistory.MissingException.class)
+                .hasMessage("the log files end at 0x300000002, not at 0x300000008");
+        try (LogStream stream = new LogStream(snapLog, Zxid.of(3, 4), Zxid.of(3, 8))) {
+            assertThat(read(stream.readAllBytes(), Zxid.of(3, 5))).isEqualTo(zxids(3, 5, 8));
+        }
+    }
+
     @Test
     void aLogThatIsCutMeanwhileIsNoHistory() throws Exception {
         try (LogStream stream = new LogStream(snapLog, Zxid.of(1, 2), Zxid.of(1, 20))) {
