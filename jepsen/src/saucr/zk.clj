@@ -130,6 +130,13 @@
 
 (defn children [client path] (vec (.getChildren (session client) ^String path false)))
 
+(defn children-or-none
+  "The children of a node that was there before the test; none where it was lost with them."
+  [client path]
+  (try
+    (children client path)
+    (catch org.apache.zookeeper.KeeperException$NoNodeException _ [])))
+
 (defn create
   "Creates a node and returns its path. Modes: :persistent, :ephemeral, :sequential, :ephemeral-sequential."
   ([client path v] (create client path v :persistent))

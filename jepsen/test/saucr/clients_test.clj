@@ -61,7 +61,10 @@
       (let [done (history set-workload/invoke! client [[:add 3] [:add 1] [:add 3] [:read nil]])]
         (is (= [:ok :ok :fail :ok] (map :type (take-nth 2 (rest done)))) "the second 3 is there already")
         (is (= #{1 3} (:value (last done))))
-        (is (false? (:valid? (set-workload/check done))) "a value that failed is there: the checker compares values")))))
+        (is (false? (:valid? (set-workload/check done))) "a value that failed is there: the checker compares values")
+        (doseq [path ["/set/1" "/set/3" set-workload/root]] (zk/delete client path))
+        (is (= #{1 3} (:lost (set-workload/check (concat done (history set-workload/invoke! client [[:read nil]])))))
+            "the set's own node is lost, and all with it")))))
 
 (deftest banks
   (with-client bank/setup!

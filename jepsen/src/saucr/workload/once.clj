@@ -35,7 +35,7 @@
     :read (zk/perform op true
             (zk/sync! client root)
             (assoc op :type :ok
-                      :value (mapv #(first (zk/read-node client (str root "/" %))) (sort (zk/children client root)))))))
+                      :value (mapv #(first (zk/read-node client (str root "/" %))) (sort (zk/children-or-none client root)))))))
 
 (defn check
   "Counts how often each value is there at the end."

@@ -16,7 +16,7 @@
            (assoc op :type :ok))
     :read (zk/perform op true
             (zk/sync! client root)
-            (assoc op :type :ok :value (into (sorted-set) (map parse-long) (zk/children client root))))))
+            (assoc op :type :ok :value (into (sorted-set) (map parse-long) (zk/children-or-none client root))))))
 
 (defn check
   "Compares the last read with what was added."
