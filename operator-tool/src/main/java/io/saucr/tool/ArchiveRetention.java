@@ -59,7 +59,12 @@ final class ArchiveRetention {
         if (first < 0) {
             return;
         }
-        history.fulls().subList(0, first).forEach(full -> names.addAll(full.files()));
+        for (Full full : history.fulls()) {
+            if (full.equals(first)) {
+                break;
+            }
+            names.addAll(full.files());
+        }
         // The snapshot may lack what came while it was taken.
         for (Piece piece : history.pieces()) {
             if (piece.last() <= history.fulls().get(first).begun()) {

@@ -79,7 +79,12 @@ final class AdminAnswers implements AutoCloseable {
      * @param zxid of an answer, as it is given
      */
     AdminAnswers answer(String command, Function<String, byte[]> body, Supplier<String> zxid) {
-        answers.put(command, question -> new Answer(body.apply(question), zxid.get(), End.WHOLE));
+        answers.put(
+                command,
+                question -> {
+                    byte[] found = body.apply(question);
+                    return found == null ? null : new Answer(found, zxid.get(), End.WHOLE);
+                });
         return this;
     }
 
@@ -107,12 +112,12 @@ final class AdminAnswers implements AutoCloseable {
         String command = question.split(" ")[1].replaceFirst("^/commands/", "");
         asked.add(command);
         OutputStream out = socket.getOutputStream();
-        Function<String, Answer> answers = this.answers.get(command.replaceFirst("\\?.*", ""));
-        if (answers == null) {
+        Function<String, Answer> answering = answers.get(command.replaceFirst("\\?.*", ""));
+        if (answering == null) {
             refuse("200 OK", "Unknown command: " + command, out);
             return false;
         }
-        Answer answer = answers.apply(command);
+        Answer answer = answering.apply(command);
         if (answer == null) {
             refuse("410 Gone", "the log after " + command.replaceFirst(".*=", ""), out);
             return false;
