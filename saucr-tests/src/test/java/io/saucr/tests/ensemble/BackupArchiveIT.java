@@ -1,6 +1,7 @@
 package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -64,6 +65,9 @@ class BackupArchiveIT {
     private static SaucrEnsemble ensemble;
     private static Path archive;
 
+    /** In addition to those of each run of the tool. */
+    private static final Map<String, String> variables = new HashMap<>();
+
     /** The last point that was restored into the ensemble, with what its log says of it. */
     private static long restored;
 
@@ -100,6 +104,7 @@ class BackupArchiveIT {
                         .directory(folder.toFile())
                         .redirectOutput(out.toFile())
                         .redirectError(out.resolveSibling(out.getFileName() + ".err").toFile());
+        builder.environment().putAll(variables);
         builder.environment()
                 .putAll(
                         Map.of(
@@ -442,5 +447,44 @@ class BackupArchiveIT {
             assertThat(said.err()).contains("A new history begins with a full backup");
             assertThat(archived("history-[^/]*")).hasSize(2);
         }
+    }
+
+    /** Needs the ensemble of the test before, and the packages of {@link S3Server}. */
+    @Tag("long")
+    @Test
+    @Order(3)
+    void anArchiveInS3() throws Exception {
+        assumeTrue(S3Server.canStart(), "a server of S3 wants python3 with pip on the PATH");
+        String place = "s3://backups/zookeeper/orders";
+        String[] round = {"backup", "--to", place, "--every=1h", "--once"};
+        try (S3Server server = S3Server.start(folder.resolve("s3.log"), "backups")) {
+            variables.putAll(server.environment());
+            Said said = run("backup", "--to", place, "--keep=7d");
+            assertThat(said.exitCode()).as(said.toString()).isZero();
+            write(WRITES_OF_A_PHASE);
+            said = run(round);
+            assertThat(said.exitCode()).as(said.toString()).isZero();
+            assertThat(said.out() + said.err()).isEmpty();
+
+            JsonNode status =
+                    new ObjectMapper()
+                            .readTree(run("backup", "status", place, "-o", "json").out());
+            assertThat(status.path("problems")).isEmpty();
+            assertThat(status.path("histories")).hasSize(1);
+            long through = Long.decode(status.path("histories").get(0).path("to").asText());
+            said = run("backup", "verify", place);
+            assertThat(said.exitCode()).as(said.toString()).isZero();
+            assertThat(said.out())
+                    .startsWith("Verified 0x" + Long.toHexString(through))
+                    .contains("as the ensemble had");
+            Path data = Files.createDirectory(folder.resolve("from-s3"));
+            said = run("backup", "restore", place, "--data-dir=" + data);
+            assertThat(said.exitCode()).as(said.toString()).isZero();
+            assertThat(loaded(data, through)).containsKey("sessions");
+        }
+        Said unreachable = run(round);
+        assertThat(unreachable.exitCode()).isEqualTo(1);
+        assertThat(unreachable.err())
+                .contains("saucr: " + place + ": Unable to execute HTTP request");
     }
 }
