@@ -301,6 +301,9 @@ class BackupArchiveIT {
             ensemble.kill(leader);
             write(WRITES_OF_A_PHASE);
             ensemble.restart(leader);
+            // As it is, in the middle of whatever it does. The next process continues.
+            backup.destroyForcibly().waitFor();
+            backup = builder.start();
             write(WRITES_OF_A_PHASE);
             int follower = ensemble.followers().get(0);
             ensemble.terminate(follower);
