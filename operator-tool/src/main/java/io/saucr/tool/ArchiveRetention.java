@@ -50,13 +50,13 @@ final class ArchiveRetention {
     }
 
     private static void add(History history, Instant since, List<String> names) {
-        int first = -1;
-        for (int i = 0; i < history.fulls().size(); i++) {
-            if (!history.fulls().get(i).made().isAfter(since)) {
-                first = i;
+        Full first = null;
+        for (Full full : history.fulls()) {
+            if (!full.made().isAfter(since)) {
+                first = full;
             }
         }
-        if (first < 0) {
+        if (first == null) {
             return;
         }
         for (Full full : history.fulls()) {
@@ -67,7 +67,7 @@ final class ArchiveRetention {
         }
         // The snapshot may lack what came while it was taken.
         for (Piece piece : history.pieces()) {
-            if (piece.last() <= history.fulls().get(first).begun()) {
+            if (piece.last() <= first.begun()) {
                 names.add(piece.name());
             }
         }
