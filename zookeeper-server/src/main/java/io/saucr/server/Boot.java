@@ -1,5 +1,6 @@
 package io.saucr.server;
 
+import io.netty.channel.Channel;
 import io.saucr.server.admin.SaucrStatus;
 import io.saucr.server.config.RefusedConfiguration;
 import io.saucr.server.config.SaucrSettings;
@@ -16,8 +17,8 @@ import java.net.Socket;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.security.sasl.SaslException;
@@ -25,7 +26,10 @@ import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.server.CreateKind;
+import org.apache.zookeeper.server.NettyServerCnxn;
+import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.SaucrClientPort;
+import org.apache.zookeeper.server.SaucrNettyConnection;
 import org.apache.zookeeper.server.SelectorBatch;
 import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.ServerCnxnFactory;
@@ -66,8 +70,8 @@ public final class Boot {
 
     private static final String NOTIFICATION_INTERVAL_MILLIS = "2000";
 
-    /** System properties that this class has set, not the operator. */
-    private static final Set<String> PRESET = ConcurrentHashMap.newKeySet();
+    /** System properties that this class has set, not the operator, with their values. */
+    private static final Map<String, String> PRESET = new ConcurrentHashMap<>();
 
     private Boot() {}
 
@@ -160,7 +164,7 @@ public final class Boot {
         try {
             SaucrSettings settings = StartCheck.check(config, path);
             boolean enabled = settings.enabled();
-            chooseClientPort(enabled);
+            chooseClientPort(enabled, config.getSecureClientPortAddress() != null);
             shortenPauseOfFollowers(enabled);
             notifyOften(enabled);
             LOG.info("{}", StartLine.of(config, settings));
@@ -182,21 +186,27 @@ public final class Boot {
         return new ConfigException(explanation, (Exception) refusal);
     }
 
-    /** Does not replace a factory that the operator names: TLS for clients needs another one. */
-    private static void chooseClientPort(boolean enabled) {
+    /**
+     * Does not replace a factory that the operator names.
+     *
+     * @param secure whether clients may use TLS; ZooKeeper makes both ports of the same class
+     */
+    private static void chooseClientPort(boolean enabled, boolean secure) {
         preset(
                 enabled,
                 ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY,
-                SaucrClientPort.class.getName());
+                (secure ? NettyServerCnxnFactory.class : SaucrClientPort.class).getName());
     }
 
-    /** For a later server of the process that is Apache's the preset must not stay. */
+    /** What was set for an earlier server of the process is not the operator's. */
     private static void preset(boolean enabled, String key, String value) {
+        String earlier = PRESET.remove(key);
+        if (earlier != null && earlier.equals(System.getProperty(key))) {
+            System.clearProperty(key);
+        }
         if (enabled && System.getProperty(key) == null) {
             System.setProperty(key, value);
-            PRESET.add(key);
-        } else if (!enabled && PRESET.remove(key) && value.equals(System.getProperty(key))) {
-            System.clearProperty(key);
+            PRESET.put(key, value);
         }
     }
 
@@ -256,6 +266,12 @@ public final class Boot {
      */
     public static boolean startsHandshake(QuorumPeer learner) {
         return learner.isSslQuorum() && !(learner instanceof SaucrQuorumPeer);
+    }
+
+    /** A client's connection on Netty's port. */
+    public static NettyServerCnxn connection(
+            Channel channel, ZooKeeperServer server, NettyServerCnxnFactory port) {
+        return SaucrNettyConnection.of(channel, server, port);
     }
 
     /** The leader's side of a connection that a learner has opened. */

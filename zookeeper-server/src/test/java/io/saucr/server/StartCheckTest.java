@@ -355,6 +355,11 @@ class StartCheckTest {
         parse(3, "saucr.enabled=false");
         assertThat(clientPort()).isNull();
         String netty = NettyServerCnxnFactory.class.getName();
+        // Clients with TLS need it.
+        parse(3, "saucr.enabled=true", "secureClientPort=2281");
+        assertThat(clientPort()).isEqualTo(netty);
+        parse(3, "saucr.enabled=true");
+        assertThat(clientPort()).isEqualTo(SaucrClientPort.class.getName());
         parse(3, "saucr.enabled=true", "serverCnxnFactory=" + netty);
         assertThat(clientPort()).isEqualTo(netty);
     }

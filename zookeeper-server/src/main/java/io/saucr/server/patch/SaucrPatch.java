@@ -32,6 +32,7 @@ import net.bytebuddy.matcher.ElementMatcher;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.server.NettyServerCnxn;
 import org.apache.zookeeper.server.ServerConfig;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -65,15 +66,25 @@ public final class SaucrPatch implements Plugin {
             this(type, method, advice.getSimpleName(), Advice.to(advice).on(method));
         }
 
-        /** The method gets a learner's handler from {@link Boot} instead of a constructor. */
-        static Point makesHandler(String type, ElementMatcher.Junction<MethodDescription> method) {
+        /**
+         * The method gets an object from {@link Boot} instead of a constructor.
+         *
+         * @param source the method there
+         */
+        static Point makes(
+                Class<?> made,
+                String source,
+                String type,
+                ElementMatcher.Junction<MethodDescription> method) {
             return new Point(
                     type,
                     method,
-                    "learnerHandler",
-                    MemberSubstitution.strict()
-                            .constructor(isDeclaredBy(LearnerHandler.class))
-                            .replaceWith(ofBoot("learnerHandler"))
+                    source,
+                    // Strictly it would need the declaration of all that the method calls. A
+                    // method that makes no such object fails SaucrPatchTest.
+                    MemberSubstitution.relaxed()
+                            .constructor(isDeclaredBy(made))
+                            .replaceWith(ofBoot(source))
                             .on(method));
         }
 
@@ -189,10 +200,19 @@ public final class SaucrPatch implements Plugin {
                             named("select").and(takesArguments(0)),
                             RoundEnds.class),
                     // A leader makes the handler of each learner that connects by its class's name.
-                    Point.makesHandler(
+                    Point.makes(
+                            LearnerHandler.class,
+                            "learnerHandler",
                             "org.apache.zookeeper.server.quorum"
                                     + ".Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler",
                             named("acceptConnections").and(takesArguments(0))),
+                    // So does Netty's port with the connection of each client.
+                    Point.makes(
+                            NettyServerCnxn.class,
+                            "connection",
+                            "org.apache.zookeeper.server"
+                                    + ".NettyServerCnxnFactory$CnxnChannelHandler",
+                            named("channelActive")),
                     // The learner's side casts its socket to one of Java's for TLS, which no
                     // thread can write to without waiting.
                     Point.connects(

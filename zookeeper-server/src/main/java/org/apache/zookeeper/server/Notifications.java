@@ -1,11 +1,17 @@
 package org.apache.zookeeper.server;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.zookeeper.ClientCnxn;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.ZooDefs.Perms;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.proto.ReplyHeader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What watchers are notified of while commits are applied. Each connection collects its
@@ -16,6 +22,8 @@ import org.apache.zookeeper.proto.ReplyHeader;
  * any thread.
  */
 public final class Notifications {
+    private static final Logger LOG = LoggerFactory.getLogger(Notifications.class);
+
     @SuppressWarnings("ThreadLocalUsage") // a thread applies commits of one server at a time
     private static final ThreadLocal<Notifications> COLLECTING = new ThreadLocal<>();
 
@@ -26,6 +34,7 @@ public final class Notifications {
     }
 
     private final Queue<Receiver> receivers = new ConcurrentLinkedQueue<>();
+    private final Queue<Receiver> quick = new ConcurrentLinkedQueue<>();
 
     // The thread that applies.
     private final Encoder encoder = new Encoder();
@@ -71,6 +80,37 @@ public final class Notifications {
     }
 
     /**
+     * The event as a client reads it. Every watcher of a node gets the same object.
+     *
+     * @return null if the client may not read the node
+     */
+    byte[] encoded(WatchedEvent event, List<ACL> acl, ServerCnxn client) {
+        try {
+            client.zkServer.checkACL(
+                    client, acl, Perms.READ, client.getAuthInfo(), event.getPath(), null);
+        } catch (KeeperException.NoAuthException e) {
+            LOG.trace("Not notified of {}: {}", event, client, e);
+            return null;
+        }
+        byte[] notification = encoded(event);
+        int size = notification.length - Integer.BYTES;
+        ServerMetrics.getMetrics().WATCH_BYTES.add(size);
+        ServerStats stats = client.serverStats();
+        if (stats != null) {
+            stats.updateClientResponseSize(size);
+        }
+        return notification;
+    }
+
+    /**
+     * @param receiver has begun to collect, and sends in no time; called once by a later {@link
+     *     #flush}, whatever its bound
+     */
+    public void flushSoon(Receiver receiver) {
+        quick.add(receiver);
+    }
+
+    /**
      * @param receiver has begun to collect; called once by a later {@link #flush}
      */
     public void flushLater(Receiver receiver) {
@@ -94,6 +134,9 @@ public final class Notifications {
      * @param most of so many connections at most
      */
     public void flush(int most) {
+        for (Receiver next = quick.poll(); next != null; next = quick.poll()) {
+            next.flushNotifications();
+        }
         for (int i = 0; i < most; i++) {
             Receiver next = receivers.poll();
             if (next == null) {

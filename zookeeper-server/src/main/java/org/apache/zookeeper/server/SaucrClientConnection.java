@@ -10,9 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
-import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
 import org.slf4j.Logger;
@@ -179,28 +177,9 @@ final class SaucrClientConnection extends NIOServerCnxn implements Notifications
             super.process(event, acl);
             return;
         }
-        if (!mayRead(event, acl)) {
-            return;
-        }
-        byte[] notification = collecting.encoded(event);
-        int size = notification.length - Integer.BYTES;
-        ServerMetrics.getMetrics().WATCH_BYTES.add(size);
-        ServerStats stats = serverStats();
-        if (stats != null) {
-            stats.updateClientResponseSize(size);
-        }
-        if (collect(notification)) {
+        byte[] notification = collecting.encoded(event, acl, this);
+        if (notification != null && collect(notification)) {
             collecting.flushLater(this);
-        }
-    }
-
-    private boolean mayRead(WatchedEvent event, List<ACL> acl) {
-        try {
-            zkServer.checkACL(this, acl, Perms.READ, getAuthInfo(), event.getPath(), null);
-            return true;
-        } catch (KeeperException.NoAuthException e) {
-            LOG.trace("Not notified of {}: {}", event, this, e);
-            return false;
         }
     }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,6 +101,65 @@ class SelectorBatchTest {
                     assertThat(thrown).hasValue(1);
                     return assertThat(done).containsExactly("work");
                 });
+    }
+
+    @Test
+    void anEventLoopEndsEachRoundOnceAfterWhatItHasRead() throws Exception {
+        List<String> done = new ArrayList<>();
+        Queue<Runnable> loop = new ArrayDeque<>();
+        Runnable flush = () -> done.add("flush");
+        inNewThread(
+                () -> {
+                    SelectorBatch.begin(loop::add);
+                    SelectorBatch.putOff(flush);
+                    SelectorBatch.putOff(
+                            () -> {
+                                done.add("write");
+                                SelectorBatch.putOff(flush);
+                            });
+                    assertThat(done).isEmpty();
+                    assertThat(loop).hasSize(1);
+                    loop.remove().run();
+                    assertThat(done).containsExactly("flush", "write", "flush");
+                    assertThat(loop).isEmpty();
+                    // The next round.
+                    SelectorBatch.putOff(flush);
+                    loop.remove().run();
+                    return assertThat(done).hasSize(4);
+                });
+    }
+
+    @Test
+    void anEventLoopDoesTheRestAfterWorkThatThrows() throws Exception {
+        List<String> done = new ArrayList<>();
+        Queue<Runnable> loop = new ArrayDeque<>();
+        inNewThread(
+                () -> {
+                    SelectorBatch.begin(loop::add);
+                    SelectorBatch.putOff(
+                            () -> {
+                                throw new IllegalStateException("broken");
+                            });
+                    SelectorBatch.putOff(() -> done.add("work"));
+                    assertThatThrownBy(() -> loop.remove().run()).hasMessage("broken");
+                    loop.remove().run();
+                    assertThat(loop).isEmpty();
+                    return assertThat(done).containsExactly("work");
+                });
+    }
+
+    @Test
+    void anEventLoopThatShutsDownPutsNothingOff() throws Exception {
+        boolean putOff =
+                inNewThread(
+                        () -> {
+                            SelectorBatch.begin(
+                                    work -> {
+                                        throw new RejectedExecutionException();
+                                    });
+                            return SelectorBatch.putOff(() -> {});
+                        });
+        assertThat(putOff).isFalse();
     }
 
     @Test

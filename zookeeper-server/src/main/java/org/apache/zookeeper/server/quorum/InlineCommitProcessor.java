@@ -14,6 +14,7 @@ import org.apache.zookeeper.server.Notifications;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestProcessor.RequestProcessorException;
+import org.apache.zookeeper.server.SaucrNettyConnection;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.WorkerService;
 import org.apache.zookeeper.server.ZKDatabase;
@@ -146,11 +147,13 @@ final class InlineCommitProcessor extends CommitProcessor {
     }
 
     /**
-     * Netty's own thread writes an answer at once, and those of other threads later: what it read
-     * itself would overtake them.
+     * The thread of ZooKeeper's own connection on Netty writes an answer at once, and those of
+     * other threads later: what it read itself would overtake them.
      */
     private boolean isForWorker(Request request) {
-        return request.cnxn instanceof NettyServerCnxn || mayTakeLong(request);
+        return (request.cnxn instanceof NettyServerCnxn
+                        && !(request.cnxn instanceof SaucrNettyConnection))
+                || mayTakeLong(request);
     }
 
     /** A guess, from what is known without doing it. */
@@ -380,11 +383,12 @@ final class InlineCommitProcessor extends CommitProcessor {
         if (thread) {
             notifications.flush(Integer.MAX_VALUE);
         } else if (connections > FEW_NOTIFIED) {
+            notifications.flush(0);
             synchronized (lock) {
                 notifies = true;
                 lock.notifyAll();
             }
-        } else if (connections > 0) {
+        } else {
             notifications.flush(connections);
         }
     }

@@ -1,6 +1,7 @@
 package org.apache.zookeeper.server.quorum;
 
 import java.io.IOException;
+import org.apache.zookeeper.server.BatchingServer;
 import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.InlineRequestThrottler;
 import org.apache.zookeeper.server.InlineSyncProcessor;
@@ -10,7 +11,7 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 
 /** The server of a follower's clients, whose stages need no thread to pass on what they have. */
-final class SaucrFollowerServer extends FollowerZooKeeperServer {
+final class SaucrFollowerServer extends FollowerZooKeeperServer implements BatchingServer {
 
     private final SaucrTxnLog log;
     private volatile InlineCommitProcessor commits;

@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.quorum;
 import java.io.File;
 import java.io.IOException;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.server.BatchingServer;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.InlineRequestThrottler;
@@ -24,7 +25,7 @@ import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
  * their own. What is not committed yet can then be truncated from the log alone. Snapshots are
  * taken as often as a follower's: every {@code snapCount} entries.
  */
-final class SaucrLeaderServer extends LeaderZooKeeperServer {
+final class SaucrLeaderServer extends LeaderZooKeeperServer implements BatchingServer {
     private final SaucrTxnSnapLog snapLog;
 
     /** Guarded by this. */

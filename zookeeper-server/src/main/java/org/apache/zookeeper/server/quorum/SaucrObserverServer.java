@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.apache.zookeeper.server.BatchingServer;
 import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.InlineRequestThrottler;
 import org.apache.zookeeper.server.ObserverLog;
@@ -16,7 +17,7 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
  * The server of an observer's clients, whose stages need no thread to pass on what they have; only
  * its log has one.
  */
-final class SaucrObserverServer extends ObserverZooKeeperServer {
+final class SaucrObserverServer extends ObserverZooKeeperServer implements BatchingServer {
     private final LongSupplier nanoTime;
     private final boolean logs = self.getSyncEnabled();
     private volatile InlineCommitProcessor commits;

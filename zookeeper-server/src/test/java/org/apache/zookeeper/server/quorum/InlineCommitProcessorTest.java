@@ -290,6 +290,24 @@ class InlineCommitProcessorTest {
         }
 
         @Test
+        void ofConnectionsThatSendInNoTimeIsDoneAtOnceHoweverMany() {
+            int many = InlineCommitProcessor.FEW_NOTIFIED + 1;
+            last.commitSteps.put(
+                    1,
+                    () -> {
+                        for (int i = 0; i < many; i++) {
+                            Notifications.ofThisThread()
+                                    .flushSoon(() -> flushedBy.add(Thread.currentThread()));
+                        }
+                    });
+            last.commitSteps.put(2, () -> assertThat(flushedBy).isEmpty());
+            commit(OTHER, 1);
+            commit(OTHER, 2);
+            commits.apply();
+            assertThat(flushedBy).hasSize(many).containsOnly(Thread.currentThread());
+        }
+
+        @Test
         void isDoneByTheStagesThreadForWhatItApplies() {
             commits.callersApply(false);
             onCommit(1, 1, 1);

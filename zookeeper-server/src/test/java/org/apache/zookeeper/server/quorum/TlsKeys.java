@@ -17,14 +17,14 @@ import java.util.Collections;
 import java.util.List;
 
 /** Key stores and trust stores for tests, made by the JDK's keytool. */
-final class TlsKeys {
+public final class TlsKeys {
     /** Of every store and key. */
-    static final String PASSWORD = "correct horse";
+    public static final String PASSWORD = "correct horse";
 
     private static final String ALIAS = "key";
 
     /** Certificates that the authority signs. */
-    enum Host {
+    public enum Host {
         LOOPBACK("SAN=dns:localhost,ip:127.0.0.1", "-1d"),
         ELSEWHERE("SAN=dns:elsewhere.example", "-1d"),
         EXPIRED("SAN=dns:localhost,ip:127.0.0.1", "-100d");
@@ -42,12 +42,12 @@ final class TlsKeys {
     private final Path authority;
 
     /** A store that trusts the authority. */
-    final Path trusted;
+    public final Path trusted;
 
     /** A key that signed itself. */
-    final Path foreign;
+    public final Path foreign;
 
-    TlsKeys(Path folder) throws IOException, GeneralSecurityException {
+    public TlsKeys(Path folder) throws IOException, GeneralSecurityException {
         this.folder = folder;
         authority = generate("authority", "-ext", "bc=ca:true");
         foreign = generate("foreign", "-ext", Host.LOOPBACK.names);
@@ -59,7 +59,7 @@ final class TlsKeys {
     }
 
     /** A new key, with a certificate that the authority has signed. */
-    Path issued(String name, Host host) throws IOException, GeneralSecurityException {
+    public Path issued(String name, Host host) throws IOException, GeneralSecurityException {
         Path keys = generate(name);
         Path request = folder.resolve(name + ".csr");
         keytool(keys, "-certreq", "-file", request.toString());
@@ -94,7 +94,7 @@ final class TlsKeys {
     }
 
     /** The same keys in a store of another type. */
-    Path as(String type, Path keys) throws IOException, GeneralSecurityException {
+    public Path as(String type, Path keys) throws IOException, GeneralSecurityException {
         KeyStore from = load(keys);
         Path file = folder.resolve(keys.getFileName().toString().replace(".p12", "." + type));
         if (type.equals("pem")) {

@@ -1,0 +1,183 @@
+package org.apache.zookeeper.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.data.ACL;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client's connection on Netty's port, with TLS or without, that collects what it sends. The
+ * answers of one round of its event loop leave in one write, with TLS in one record for each 16 KB,
+ * and so do those of one stretch of applied commits. ZooKeeper's own writes each answer, and wakes
+ * the event loop for each that another thread makes.
+ *
+ * <p>Guarantees: bytes leave in the order of the calls of {@link #sendBuffer}, by any threads; none
+ * of these waits for the client; the end of the connection comes after them. Only the event loop
+ * takes what was collected.
+ */
+public final class SaucrNettyConnection extends NettyServerCnxn implements Notifications.Receiver {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrNettyConnection.class);
+
+    /** More than that goes to Netty as it is, not copied into one buffer. */
+    private static final int MOST_COPIED_BYTES = 64 * 1024;
+
+    private final Channel channel;
+
+    /** The event loop's, at the end of its rounds. */
+    private final Runnable endOfRound = this::endRound;
+
+    private final Object lock = new Object();
+
+    // Guarded by lock.
+    private List<ByteBuffer[]> collected = new ArrayList<>();
+
+    /** Whether a thread that is not the event loop has promised to wake it. */
+    private boolean wakes;
+
+    /** The event loop's: whether {@link #endOfRound} is put off. */
+    private boolean inRound;
+
+    /**
+     * Called by the event loop of the channel. The connection of another server is ZooKeeper's own.
+     *
+     * @param server null if none serves
+     */
+    public static NettyServerCnxn of(
+            Channel channel, ZooKeeperServer server, NettyServerCnxnFactory port) {
+        return server instanceof BatchingServer
+                ? new SaucrNettyConnection(channel, server, port)
+                : new NettyServerCnxn(channel, server, port);
+    }
+
+    SaucrNettyConnection(Channel channel, ZooKeeperServer server, NettyServerCnxnFactory port) {
+        super(channel, server, port);
+        this.channel = channel;
+        SelectorBatch.begin(channel.eventLoop());
+    }
+
+    @Override
+    public void sendBuffer(ByteBuffer... buffers) {
+        if (isEndOfConnection(buffers)) {
+            super.sendBuffer(buffers);
+        } else {
+            collect(Notifications.ofThisThread(), buffers);
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a mark, not bytes
+    private static boolean isEndOfConnection(ByteBuffer... buffers) {
+        return buffers.length == 1 && buffers[0] == ServerCnxnFactory.closeConn;
+    }
+
+    /** Every watcher of a node gets the same bytes. */
+    @Override
+    public void process(WatchedEvent event, List<ACL> acl) {
+        Notifications collecting = Notifications.ofThisThread();
+        if (collecting == null || LOG.isTraceEnabled()) {
+            super.process(event, acl);
+            return;
+        }
+        byte[] notification = collecting.encoded(event, acl, this);
+        if (notification != null) {
+            collect(collecting, ByteBuffer.wrap(notification));
+        }
+    }
+
+    /**
+     * @param applying what this thread collects while it applies; null if it does not
+     */
+    private void collect(Notifications applying, ByteBuffer... packet) {
+        boolean ownLoop = channel.eventLoop().inEventLoop();
+        synchronized (lock) {
+            collected.add(packet);
+            if (!ownLoop) {
+                if (wakes) {
+                    return;
+                }
+                wakes = true;
+            }
+        }
+        if (!ownLoop) {
+            if (applying == null) {
+                flushNotifications();
+            } else {
+                applying.flushSoon(this);
+            }
+        } else if (!inRound) {
+            inRound = SelectorBatch.putOff(endOfRound);
+            if (!inRound) {
+                send();
+            }
+        }
+    }
+
+    private void endRound() {
+        inRound = false;
+        send();
+    }
+
+    /** Wakes the event loop. */
+    @Override
+    public void flushNotifications() {
+        try {
+            channel.eventLoop().execute(this::send);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("Nothing is sent to {} any more", this, e);
+        }
+    }
+
+    /** Sends what is there. Called by the event loop. */
+    private void send() {
+        List<ByteBuffer[]> packets;
+        synchronized (lock) {
+            wakes = false;
+            if (collected.isEmpty()) {
+                return;
+            }
+            packets = collected;
+            collected = new ArrayList<>();
+        }
+        channel.writeAndFlush(inOnePiece(packets))
+                .addListener(
+                        written -> {
+                            for (int i = 0; written.isSuccess() && i < packets.size(); i++) {
+                                packetSent();
+                            }
+                        });
+    }
+
+    private ByteBuf inOnePiece(List<ByteBuffer[]> packets) {
+        ByteBuffer[] parts = packets.stream().flatMap(Stream::of).toArray(ByteBuffer[]::new);
+        int bytes = 0;
+        for (ByteBuffer part : parts) {
+            bytes += part.remaining();
+        }
+        if (bytes > MOST_COPIED_BYTES) {
+            return Unpooled.wrappedBuffer(parts);
+        }
+        ByteBuf all = channel.alloc().ioBuffer(bytes);
+        for (ByteBuffer part : parts) {
+            all.writeBytes(part);
+        }
+        return all;
+    }
+
+    /** What was collected leaves before the end of the connection. */
+    @Override
+    public void close() {
+        if (channel.eventLoop().inEventLoop()) {
+            send();
+        } else {
+            flushNotifications();
+        }
+        super.close();
+    }
+}
