@@ -401,7 +401,7 @@ public final class ServiceFolder implements AutoCloseable {
                     path.resolve(JOURNAL),
                     -1,
                     "this folder has a journal of its own, and a partition's has none. Use the"
-                        + " folder of a partition, or one that is not there yet");
+                            + " folder of a partition, or one that is not there yet");
         }
         List<Long> turns = Base.turns(disk, bases);
         long turn = Survey.newestWhole(disk, bases, turns, identity::knows);

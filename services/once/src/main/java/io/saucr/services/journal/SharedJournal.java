@@ -135,7 +135,7 @@ public final class SharedJournal implements AutoCloseable {
         if (options.force() instanceof ForceMode.Os) {
             throw new IllegalArgumentException(
                     "partitions do not run with ForceMode.os(): after a power cut their folders"
-                        + " could name turns that the journal lacks. Use always() or group(delay)");
+                            + " could name turns that the journal lacks. Use always() or group(delay)");
         }
         ServiceFolder opened = ServiceFolder.open(disk, folder, name, random);
         boolean done = false;

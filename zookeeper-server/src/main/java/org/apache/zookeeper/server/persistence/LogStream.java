@@ -27,7 +27,8 @@ public final class LogStream extends InputStream {
 
     /**
      * @param through the last entry that is known to be committed
-     * @throws RunningHistory.MissingException if the log does not have the entry behind {@code after}
+     * @throws RunningHistory.MissingException if the log does not have the entry behind {@code
+     *     after}
      * @throws IOException if the log cannot be read
      */
     public LogStream(SaucrTxnSnapLog txnSnapLog, long after, long through) throws IOException {
