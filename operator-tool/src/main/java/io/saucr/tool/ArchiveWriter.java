@@ -81,7 +81,8 @@ final class ArchiveWriter {
     void round(Duration every) throws IOException, InterruptedException {
         Instant began = Instant.now();
         ArchiveMark.begin(store, scratch.folder());
-        History history = Archive.read(store).newest().orElse(null);
+        History newest = Archive.read(store).newest().orElse(null);
+        History history = newest;
         if (history != null) {
             try {
                 extend(history);
@@ -93,10 +94,12 @@ final class ArchiveWriter {
         boolean due =
                 history == null
                         || history.newest()
-                                .map(full -> !full.made().plus(every).isAfter(began))
-                                .orElse(true);
+                                .filter(full -> full.made().isAfter(began.minus(every)))
+                                // Made before the clock was set back.
+                                .filter(full -> full.made().isBefore(began.plus(every)))
+                                .isEmpty();
         if (due) {
-            full(history);
+            full(history, newest);
         }
         new ArchiveMark(Optional.of(began)).write(store, scratch.folder());
         if (due && keep != null) {
@@ -107,7 +110,8 @@ final class ArchiveWriter {
     private void sayBroken(History history, BrokenException problem) {
         output.err()
                 .println(
-                        "the history %s of the archive cannot be continued after %s: %s. A new history begins with a full backup"
+                        ("the history %s of the archive cannot be continued after %s: %s. A new"
+                                        + " history begins with a full backup")
                                 .formatted(
                                         history.name(),
                                         Snapshot.hex(history.through()),
@@ -154,8 +158,13 @@ final class ArchiveWriter {
                 .toList();
     }
 
-    /** Takes a full backup, and the log of the same server up to it. */
-    private void full(History continued) throws IOException, InterruptedException {
+    /**
+     * Takes a full backup, and the log of the same server up to it.
+     *
+     * @param continued the history that it belongs to; null to begin one
+     * @param newest the newest one that there is, if any
+     */
+    private void full(History continued, History newest) throws IOException, InterruptedException {
         FullBackup full = FullBackup.make(connection, scratch.empty("full"), false, output.err());
         String history = continued == null ? null : continued.name();
         if (continued != null) {
@@ -169,7 +178,12 @@ final class ArchiveWriter {
             }
         }
         if (history == null) {
-            history = Archive.historyName(full.made());
+            // The newest has the latest name, also if the clock was set back.
+            Instant begun = full.made();
+            if (newest != null && !begun.isAfter(newest.begun())) {
+                begun = newest.begun().plusMillis(1);
+            }
+            history = Archive.historyName(begun);
             Fetched first = fetch(full.from(), full.backup().begun());
             if (first != null) {
                 put(history, through(first, full), null);

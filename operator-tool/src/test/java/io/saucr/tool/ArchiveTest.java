@@ -582,4 +582,31 @@ class ArchiveTest {
             Thread.sleep(20);
         }
     }
+
+    /** As of a machine whose clock was wrong. */
+    @Test
+    void aHistoryOfTheFutureIsNoLongerTheNewest() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        Path own = archive.resolve(names("history-[^/]*").get(0));
+        Path future = Files.move(own, own.resolveSibling("history-29990101T000000.000Z"));
+        Path full = future.resolve(names(".*/full-[^/]*").get(0).replaceFirst(".*/", ""));
+        Files.move(
+                full,
+                full.resolveSibling(
+                        full.getFileName().toString().replaceFirst("-2\\d{7}T", "-29990101T")));
+        // Neither keeps a full backup from being made, nor a new history from being the newest.
+        history.write("/a", "1", NOON + 1);
+        log();
+        assertThat(names(".*/backup.json")).hasSize(2);
+        history.write("/a", "2", NOON + 2);
+        history.write("/a", "3", NOON + 3);
+        history.purge(history.zxid() - 1);
+        log();
+        assertThat(names("history-[^/]*"))
+                .containsExactly(
+                        "history-29990101T000000.000Z", "history-29990101T000000.001Z");
+        history.write("/a", "4", NOON + 4);
+        assertThat(log()).isEmpty();
+    }
 }
