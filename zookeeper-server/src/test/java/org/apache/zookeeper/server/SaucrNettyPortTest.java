@@ -536,7 +536,7 @@ class SaucrNettyPortTest {
         open(chosen);
         Socket slow = connect();
         ServerCnxn slowConnection = connectionOf(slow);
-        int many = 500;
+        int many = 1000;
         for (int i = 0; i < many; i++) {
             slowConnection.sendBuffer(frame(0, i, i % 100 == 0 ? 200_000 : i * 50));
         }
