@@ -2,6 +2,7 @@ package io.saucr.services.core;
 
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -40,6 +41,12 @@ final class Askers {
     /** Where it hears, while it is there. */
     Optional<Link> link(String caller) {
         return Optional.ofNullable(links.get(caller));
+    }
+
+    /** It did not happen; says so where the client is still there. */
+    void refuse(String caller, long request, String reason, List<Action> out) {
+        link(caller)
+                .ifPresent(it -> out.add(new Action.Send(it, new Frame.Refused(request, reason))));
     }
 
     /** A later turn answers. */

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Decides which input runs next (K1): what waits, on which channel, and which channels may run.
@@ -161,6 +162,11 @@ final class Inputs {
     /** How many requests of clients without a birth wait. */
     int asks() {
         return asks.size();
+    }
+
+    /** Requests of clients without a birth that wait; none runs any more. */
+    Stream<Input.Outside> outside() {
+        return asks.stream().map(Ask::input);
     }
 
     void left(Link link) {

@@ -51,9 +51,10 @@ final class Release {
     private List<Action> leaving = new ArrayList<>();
     private Consumer<List<Action>> pairs;
 
-    private record Later(long turn, Runnable what) {}
+    /** Something of a turn; where it answers a client without a birth, whom, and which request. */
+    record Later(long turn, Runnable what, String caller, long request) {}
 
-    private record Read(long number, long turn, String caller, Runnable what) {}
+    private record Read(long number, Later answer) {}
 
     /** A reply to an outside client: early, or with its turn. */
     static final class Reply {
@@ -100,12 +101,16 @@ final class Release {
 
     /** Runs something once a turn is final. */
     void after(long turn, Runnable what) {
-        later.add(new Later(turn, what));
+        after(new Later(turn, what, null, 0));
+    }
+
+    void after(Later what) {
+        later.add(what);
     }
 
     /** Runs something once a turn may be heard there. */
     void after(long turn, Conversation by, Runnable what) {
-        (by.member ? toMembers : later).add(new Later(turn, what));
+        (by.member ? toMembers : later).add(new Later(turn, what, null, 0));
     }
 
     /** It is final, and leaves with all that is. */
@@ -131,11 +136,12 @@ final class Release {
 
     /** What was read, and is recorded nowhere, leaves once nothing can undo it (K4, C8). */
     List<Action> read(Input.Outside ask, Runnable what) {
+        Later answer = new Later(past.turn, what, ask.caller(), ask.request());
         if (!provesReads) {
-            after(past.turn, what);
+            after(answer);
             return moved();
         }
-        reads.add(new Read(++newestRead, past.turn, ask.caller(), what));
+        reads.add(new Read(++newestRead, answer));
         List<Action> out = moved();
         if (!state.halted) {
             out.add(new Action.Prove(newestRead));
@@ -152,9 +158,9 @@ final class Release {
         run(toMembers, now.group());
         run(later, now.outside());
         while (!reads.isEmpty()
-                && reads.element().turn() <= now.outside()
+                && reads.element().answer().turn() <= now.outside()
                 && reads.element().number() <= now.reads()) {
-            reads.remove().what().run();
+            reads.remove().answer().what().run();
         }
         pairs.accept(leaving);
         for (Link link : toCover) {
@@ -192,7 +198,22 @@ final class Release {
     /** Nobody hears what it read. */
     void left(Link link) {
         String caller = Askers.caller(link);
-        reads.removeIf(it -> it.caller().equals(caller));
+        reads.removeIf(it -> it.answer().caller().equals(caller));
+    }
+
+    /** Requests whose answers still wait did not happen, as their turns are undone. */
+    void undone(String reason, List<Action> out) {
+        if (lease != null) {
+            // They may have heard otherwise; the end of their links says that nobody knows.
+            return;
+        }
+        for (Later each : later) {
+            if (each.caller() != null) {
+                askers.refuse(each.caller(), each.request(), reason, out);
+            }
+        }
+        reads.forEach(
+                it -> askers.refuse(it.answer().caller(), it.answer().request(), reason, out));
     }
 
     void answer(Input.Outside ask, Optional<Body> body) {

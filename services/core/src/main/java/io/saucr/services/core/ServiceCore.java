@@ -504,6 +504,20 @@ public final class ServiceCore {
         return release.moved();
     }
 
+    /**
+     * Turns above this one are undone, and this core with them; all up to it is final, and leaves.
+     * Requests without a number of the others, or of no turn yet, are refused, as they did not
+     * happen; what has a number comes again (K6). The last event.
+     */
+    public List<Action> undone(long upTo, String reason) {
+        List<Action> out = new ArrayList<>(moved(Finals.turns(Math.min(upTo, past.turn))));
+        if (!state.halted) {
+            release.undone(reason, out);
+            inputs.outside().forEach(it -> askers.refuse(it.caller(), it.request(), reason, out));
+        }
+        return out;
+    }
+
     /** A call to the world returned (K17); becomes an input where there is an answer. */
     public List<Action> result(long output, Optional<Body> answer) {
         expectIdle();

@@ -47,7 +47,7 @@ final class TurnEnding {
         if (effects.detached()) {
             detach(ended, changes);
         }
-        List<Runnable> answers = new ArrayList<>();
+        List<Release.Later> answers = new ArrayList<>();
         release.beginTurn();
         for (Effects.Send send : effects.sends()) {
             changes.add(new Change.Sent(send.service(), 0, Optional.empty(), send.body()));
@@ -71,12 +71,21 @@ final class TurnEnding {
             changes.add(new Change.OutputMade(output));
         }
         if (ended.input() instanceof Input.Outside ask && !answered && !effects.detached()) {
-            answers.add(() -> release.answer(ask, Optional.empty()));
+            answers.add(
+                    later(
+                            ask.caller(),
+                            ask.request(),
+                            () -> release.answer(ask, Optional.empty())));
         }
         Delta delta = recorder.record(changes);
-        answers.forEach(answer -> release.after(delta.turn(), answer));
+        answers.forEach(release::after);
         inputs.consumed(ended, delta.turn());
         return delta;
+    }
+
+    /** An answer of the turn that is about to be recorded. */
+    private Release.Later later(String caller, long request, Runnable what) {
+        return new Release.Later(past.turn + 1, what, caller, request);
     }
 
     private void check(Input input, Effects effects) {
@@ -111,13 +120,13 @@ final class TurnEnding {
             Inputs.Running ended,
             Effects.Reply reply,
             List<Change> changes,
-            List<Runnable> answers) {
+            List<Release.Later> answers) {
         boolean mine = Askers.isCaller(ended.input(), reply.peer(), reply.number());
         if (Askers.isLinkOnly(reply.peer())) {
             if (askers.take(reply.peer(), reply.number()).isPresent() || mine) {
                 Release.Reply given = release.reply(Optional.empty(), reply);
                 // Without the request, as many wait to be covered.
-                answers.add(() -> release.isFinal(given));
+                answers.add(later(reply.peer(), reply.number(), () -> release.isFinal(given)));
             }
         } else {
             if (!mine || waits(reply.peer(), reply.number())) {
