@@ -154,6 +154,12 @@ public final class OutboxFiles {
         if (isNone()) {
             return;
         }
+        close();
+        synchronized (lock) {
+            streams.clear();
+            bytes = 0;
+            dirty = 0;
+        }
         load(names.all);
         for (OutboxStream stream : streams.values()) {
             for (Segment segment : stream.segments) {
