@@ -10,8 +10,8 @@ import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
+import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.Place;
-import io.saucr.services.turns.Term;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -128,15 +128,15 @@ final class KvServer {
     /** With the library's connections and turns, but without what protects. */
     private static Address bare(KvService service) throws IOException {
         SecureRandom random = new SecureRandom();
-        Term term =
-                Term.open(
+        Engine engine =
+                Engine.open(
                         Place.without(KvService.NAME, Map.of()).withListen(ANY_PORT),
                         state -> service,
                         new Unprotected(random),
                         random,
-                        Halt.process());
-        Address at = term.listen();
-        term.begin();
+                        why -> Halt.process().halt(why.reason(), why.cause()));
+        Address at = engine.listen();
+        engine.begin();
         return at;
     }
 

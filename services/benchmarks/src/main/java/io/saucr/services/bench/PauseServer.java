@@ -8,8 +8,8 @@ import io.saucr.services.Measures;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
 import io.saucr.services.bench.KvServer.Role;
+import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.Place;
-import io.saucr.services.turns.Term;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -65,16 +65,16 @@ final class PauseServer {
         Longest turns = new Longest();
         if (role == Role.BARE) {
             SecureRandom random = new SecureRandom();
-            Term term =
-                    Term.open(
+            Engine engine =
+                    Engine.open(
                             Place.without(NAME, Map.of()).withListen(ANY_PORT),
                             PauseService::new,
                             new Unprotected(random),
                             random,
-                            Halt.process());
-            Address at = term.listen();
-            term.measure(turns);
-            term.begin();
+                            why -> Halt.process().halt(why.reason(), why.cause()));
+            Address at = engine.listen();
+            engine.measure(turns);
+            engine.begin();
             serve(at, turns, () -> 0);
         } else {
             RunningService running =

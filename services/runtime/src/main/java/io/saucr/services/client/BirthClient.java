@@ -2,7 +2,6 @@ package io.saucr.services.client;
 
 import io.saucr.services.Address;
 import io.saucr.services.Client;
-import io.saucr.services.Halt;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
@@ -15,6 +14,7 @@ import io.saucr.services.local.OwnDisk;
 import io.saucr.services.net.Peers;
 import io.saucr.services.once.TurnGuard;
 import io.saucr.services.turns.ClientGuard;
+import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Links;
 import io.saucr.services.turns.Place;
@@ -125,9 +125,9 @@ public final class BirthClient implements Client {
                                 random,
                                 folding,
                                 event -> loop.post(event)));
-        Halt halt = (reason, cause) -> end(reason);
-        loop = new TurnLoop(name, turns, halt);
-        Links links = new Links(place, turns, Optional.empty());
+        loop = new TurnLoop(name, turns, why -> end(why.reason()));
+        Links links = new Links(place, Optional.empty());
+        links.serve(turns);
         Peers peers =
                 Peers.openClient(
                         Transport.shared(),
@@ -361,7 +361,7 @@ public final class BirthClient implements Client {
 
         @Override
         public void halt(String reason) {
-            loop.end(reason, null);
+            loop.over(new Ending.Failed(reason, null));
         }
     }
 }

@@ -13,10 +13,11 @@ import io.saucr.services.ensemble.Leadership;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.once.TurnGuard;
+import io.saucr.services.turns.Ending;
+import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.Halting;
 import io.saucr.services.turns.Http;
 import io.saucr.services.turns.Place;
-import io.saucr.services.turns.Term;
 import io.saucr.services.turns.TurnLoop;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -31,7 +32,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A service of this process whose turns are final once they are on its own disk: its folder, its
- * place in the ensemble, and its one {@link Term}, which lasts as long as it runs.
+ * place in the ensemble, and its one {@link Engine}, which lasts as long as it runs.
  */
 public final class LocalService implements RunningService {
 
@@ -54,7 +55,7 @@ public final class LocalService implements RunningService {
     private final CountDownLatch decided = new CountDownLatch(1);
     private final Halting halting;
     private OwnDisk guard;
-    private Term term;
+    private Engine engine;
     private Http.Served page;
     private Leadership leadership;
     private boolean confirming;
@@ -128,23 +129,23 @@ public final class LocalService implements RunningService {
         SecureRandom random = new SecureRandom();
         guard = opening.open(random);
         opened.push(guard);
-        term = Term.open(place, constructor, guard, random, halting);
-        opened.push(this::endTerm);
-        Address address = term.listen();
+        engine = Engine.open(place, constructor, guard, random, this::over);
+        opened.push(this::endEngine);
+        Address address = engine.listen();
         if (place.page().isPresent()) {
             page = Http.found().page(this, place.page().get());
             opened.push(page);
         }
         takeHead(address);
         confirming = true;
-        term.begin();
+        engine.begin();
         LOG.info(
                 "{} answers at {}: start {} of generation {}, recovered up to turn {} in {} ms",
                 place.name(),
                 address,
                 guard.incarnation().number(),
                 guard.incarnation().birth(),
-                term.recovered(),
+                engine.recovered(),
                 (System.nanoTime() - begun) / 1_000_000);
     }
 
@@ -159,13 +160,17 @@ public final class LocalService implements RunningService {
                         guard.incarnations(),
                         guard.confirmed(),
                         guard.replaces(),
-                        term::lost);
+                        engine::lost);
         opened.push(leadership);
         try {
             leadership.take();
         } catch (Leadership.RefusedException e) {
             throw new ServiceException(place.name() + " does not start: " + e.getMessage(), e);
         }
+    }
+
+    private void over(Ending why) {
+        halting.halt(why.reason(), why.cause());
     }
 
     @Override
@@ -175,7 +180,7 @@ public final class LocalService implements RunningService {
 
     @Override
     public Address address() {
-        return term.address();
+        return engine.address();
     }
 
     @Override
@@ -185,42 +190,42 @@ public final class LocalService implements RunningService {
 
     @Override
     public Optional<Address> http() {
-        return term.http();
+        return engine.http();
     }
 
     @Override
     public ServiceStatus status() {
-        return term.status();
+        return engine.status();
     }
 
     @Override
     public void measure(Measures those) {
-        term.measure(those);
+        engine.measure(those);
     }
 
     @Override
     public void retry(long parked) {
-        term.retry(parked);
+        engine.retry(parked);
     }
 
     @Override
     public void discard(long parked) {
-        term.discard(parked);
+        engine.discard(parked);
     }
 
     @Override
     public void declareLost(String service, String birth) {
-        term.declareLost(service, birth);
+        engine.declareLost(service, birth);
     }
 
     @Override
     public void returnUndelivered(String service) {
-        term.returnUndelivered(service);
+        engine.returnUndelivered(service);
     }
 
     @Override
     public void resume(String channel) {
-        term.resume(channel);
+        engine.resume(channel);
     }
 
     @Override
@@ -230,7 +235,7 @@ public final class LocalService implements RunningService {
             boolean unused = halting.awaitClosed(PATIENCE);
             return;
         }
-        boolean unused = term.stop(TurnLoop.AS_LONG_AS_IT_TAKES);
+        boolean unused = engine.stop(TurnLoop.AS_LONG_AS_IT_TAKES);
         closeOpened();
         ended.countDown();
     }
@@ -242,14 +247,14 @@ public final class LocalService implements RunningService {
      * @throws IOException where the disk fails: it is closed, and is to be released once more
      */
     void release() throws IOException {
-        if (!term.finish(RELEASED_WITHIN)) {
+        if (!engine.finish(RELEASED_WITHIN)) {
             throw new ServiceException(
                     place.name()
                             + " was not released: its snapshot was not written within "
                             + RELEASED_WITHIN.toSeconds()
                             + " s. It continues here");
         }
-        boolean unused = term.end(TurnLoop.AS_LONG_AS_IT_TAKES);
+        boolean unused = engine.end(TurnLoop.AS_LONG_AS_IT_TAKES);
         try {
             guard.release();
         } finally {
@@ -269,9 +274,9 @@ public final class LocalService implements RunningService {
     }
 
     /** Connections end soon, though a turn hangs; the folder is in use until that has ended. */
-    private void endTerm() {
-        if (!term.end(SOON)) {
-            boolean unused = term.end(TurnLoop.AS_LONG_AS_IT_TAKES);
+    private void endEngine() {
+        if (!engine.end(SOON)) {
+            boolean unused = engine.end(TurnLoop.AS_LONG_AS_IT_TAKES);
         }
     }
 

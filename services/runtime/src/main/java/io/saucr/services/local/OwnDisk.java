@@ -15,6 +15,7 @@ import io.saucr.services.journal.SharedJournal;
 import io.saucr.services.journal.TurnLog;
 import io.saucr.services.turns.ClientGuard;
 import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Guard;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -142,7 +143,7 @@ public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
 
                     @Override
                     public void failed(IOException cause) {
-                        listener.failed(cause);
+                        listener.over(Ending.failed(cause));
                     }
                 });
     }

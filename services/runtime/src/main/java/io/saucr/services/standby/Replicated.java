@@ -12,6 +12,7 @@ import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Memory;
 import java.io.FilterOutputStream;
@@ -176,9 +177,13 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         orders.add(new Order.TakeOffice(with));
     }
 
-    /** The life is over; who recovers hears it. */
+    /** The life is over; what recovers hears it, and turns end. */
     void end(String reason) {
         orders.add(new Order.End(reason));
+        Listener hears = listener;
+        if (hears != null) {
+            hears.over(new Ending.Deposed(reason));
+        }
         over.countDown();
     }
 

@@ -23,10 +23,11 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLinks;
+import io.saucr.services.turns.Ending;
+import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.Halting;
 import io.saucr.services.turns.Http;
 import io.saucr.services.turns.Place;
-import io.saucr.services.turns.Term;
 import io.saucr.services.turns.Turns;
 import io.saucr.services.wire.Transport;
 import java.io.IOException;
@@ -52,7 +53,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A service of which this process is one member: its folder, its links with other members, its
- * place in the ensemble, and one {@link Term} after the other while it is in office. One thread
+ * place in the ensemble, and one {@link Engine} after the other while it is in office. One thread
  * decides, one writes the folder, one opens and ends terms; in office those of the term come on
  * top.
  */
@@ -102,7 +103,7 @@ public final class StandbyService implements RunningService {
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final CountDownLatch decided = new CountDownLatch(1);
-    private volatile Term term;
+    private volatile Engine engine;
     private volatile boolean closing;
     private volatile CompletableFuture<Void> handing;
     private volatile Measures measures = Measures.NONE;
@@ -372,15 +373,15 @@ public final class StandbyService implements RunningService {
     }
 
     private void live(Replicated life) throws InterruptedException {
-        Term made = null;
+        Engine made = null;
         try {
             long begun = System.nanoTime();
-            made = Term.open(place, constructor, life, random, this::failed);
+            made = Engine.open(place, constructor, life, random, this::over);
             Address address = made.listen();
             member.serves(address);
             made.measure(measures);
             made.begin();
-            term = made;
+            engine = made;
             LOG.info(
                     "{} answers at {}: epoch {}, turn {}, {} ms after its life began",
                     place.name(),
@@ -399,15 +400,15 @@ public final class StandbyService implements RunningService {
                 halt(place.name() + " can't serve: " + e.getMessage(), e);
             }
         } finally {
-            term = null;
+            engine = null;
             if (made != null) {
-                endTerm(made);
+                endEngine(made);
             }
             closeQuietly(life);
         }
     }
 
-    private void endTerm(Term made) {
+    private void endEngine(Engine made) {
         if (!made.end(TURN_PATIENCE)) {
             halt(
                     "a turn of "
@@ -427,9 +428,10 @@ public final class StandbyService implements RunningService {
         }
     }
 
-    private void failed(String reason, Throwable cause) {
-        if (!closing) {
-            halt(reason, cause);
+    /** One that was deposed is followed by the next life, as its own says, not by a halt. */
+    private void over(Ending why) {
+        if (!closing && !(why instanceof Ending.Deposed)) {
+            halt(why.reason(), why.cause());
         }
     }
 
@@ -437,7 +439,7 @@ public final class StandbyService implements RunningService {
     private void halt(String reason, Throwable cause) {
         halting.halt(reason, cause);
         if (!started.completeExceptionally(new ServiceException(reason, cause))) {
-            Term now = term;
+            Engine now = engine;
             if (now != null) {
                 now.lost(reason);
             }
@@ -483,13 +485,13 @@ public final class StandbyService implements RunningService {
 
         @Override
         public long handlerMillis() {
-            Term now = term;
+            Engine now = engine;
             return now == null ? 0 : now.handlerMillis();
         }
 
         @Override
         public long blockedMillis() {
-            Term now = term;
+            Engine now = engine;
             return now == null ? 0 : now.blockedMillis();
         }
 
@@ -511,7 +513,7 @@ public final class StandbyService implements RunningService {
 
     @Override
     public Address address() {
-        Term now = term;
+        Engine now = engine;
         return now == null ? place.listen() : now.address();
     }
 
@@ -522,13 +524,13 @@ public final class StandbyService implements RunningService {
 
     @Override
     public Optional<Address> http() {
-        Term now = term;
+        Engine now = engine;
         return now == null ? Optional.empty() : now.http();
     }
 
     @Override
     public ServiceStatus status() {
-        Term now = term;
+        Engine now = engine;
         ServiceStatus of =
                 now == null
                         ? ServiceStatus.none(
@@ -540,14 +542,14 @@ public final class StandbyService implements RunningService {
     @Override
     public void measure(Measures those) {
         measures = those;
-        Term now = term;
+        Engine now = engine;
         if (now != null) {
             now.measure(those);
         }
     }
 
-    private Term inOffice() {
-        Term now = term;
+    private Engine inOffice() {
+        Engine now = engine;
         if (now == null) {
             throw new ServiceException(
                     "this member of "
@@ -584,7 +586,7 @@ public final class StandbyService implements RunningService {
 
     @Override
     public synchronized void handOver(Optional<String> to) {
-        Term now = inOffice();
+        Engine now = inOffice();
         CompletableFuture<Void> done = new CompletableFuture<>();
         handing = done;
         boolean handed = false;
@@ -620,7 +622,7 @@ public final class StandbyService implements RunningService {
         if (ended.getCount() == 0) {
             return;
         }
-        if (term != null) {
+        if (engine != null) {
             try {
                 handOver(Optional.empty());
             } catch (IllegalArgumentException | ServiceException e) {
@@ -634,7 +636,7 @@ public final class StandbyService implements RunningService {
 
     /** What was done is made final, as far as that is possible soon. */
     private void awaitNamed() {
-        Term now = term;
+        Engine now = engine;
         if (now == null) {
             return;
         }

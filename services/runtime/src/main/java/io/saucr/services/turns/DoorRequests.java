@@ -46,6 +46,9 @@ public final class DoorRequests {
 
     private final List<Link> over = new ArrayList<>();
 
+    /** Whether what is refused now was carried out, and is undone. */
+    private boolean undoing;
+
     private static final class Pending {
         final DoorRequest request;
         final Optional<DoorRequest.Key> key;
@@ -137,7 +140,7 @@ public final class DoorRequests {
         Outcome outcome = ended.outcome;
         if (frame instanceof Frame.Refused refused) {
             outcome =
-                    ended.begun
+                    ended.begun && !undoing
                             ? new Outcome.Failed(refused.reason())
                             : new Outcome.Refused(refused.reason());
         }
@@ -155,6 +158,15 @@ public final class DoorRequests {
     void tidy() {
         while (!over.isEmpty()) {
             perform.accept(core.linkDown(over.remove(over.size() - 1)));
+        }
+    }
+
+    /** No turn follows: says what became of each request, which this has refused where it can. */
+    void undone(Runnable refuse) {
+        undoing = true;
+        refuse.run();
+        for (Pending each : List.copyOf(pending.values())) {
+            giveUp(each.request.id());
         }
     }
 

@@ -21,7 +21,8 @@ import java.util.function.Supplier;
 /**
  * Keeps turns of a service from being undone, and says which are final: all that a protection
  * implements. First {@link #traits}, {@link #room} and {@link #folding}, then {@link #recover},
- * then {@link #confirm}, then {@link #begin}, then turns.
+ * then {@link #confirm}, then {@link #begin}, then turns. Where {@link Ending.Undone} is heard,
+ * {@link #recover} and {@link #begin} come again.
  */
 public interface Guard extends AutoCloseable {
 
@@ -29,8 +30,13 @@ public interface Guard extends AutoCloseable {
     Traits traits();
 
     /**
-     * Reads what survived, once (K9). Returns when this start is in office: while another one is,
-     * it may take that one's turns for long.
+     * Reads what survived (K9), all of it final. Returns when this start is primary: while another
+     * one is, it may take that one's turns for long.
+     *
+     * <p>Asked once, and again for each life that follows one whose turns are undone, when no turn
+     * and no snapshot of that is under way any more: then it gives {@link Memory}, and {@link
+     * #begin} follows at once. Turns that the ended life still gave to {@link #done} are undone
+     * with it.
      *
      * @throws IOException where what survived cannot be read, or must not be used; says what to do
      */
@@ -210,8 +216,8 @@ public interface Guard extends AutoCloseable {
         /** More may leave (K4, C8). What was heard before stays so, where this says less. */
         void moved(Finals now);
 
-        /** No turn becomes final any more: nothing may leave any longer (K8). Once. */
-        void failed(Throwable cause);
+        /** The life is over, and no step of it begins any more. The first reason counts. */
+        void over(Ending why);
     }
 
     /** Snapshots of the state, which let records go (K10). */

@@ -26,7 +26,6 @@ public final class Links implements LinkListener {
     private static final Logger LOG = LoggerFactory.getLogger(Links.class);
 
     private final Place place;
-    private final Endpoint endpoint;
     private final Optional<Names> names;
     private final Map<Long, Connection> connections = new HashMap<>();
     private final Map<Long, Link> links = new HashMap<>();
@@ -37,16 +36,25 @@ public final class Links implements LinkListener {
     private final Map<String, Optional<Address>> followed = new ConcurrentHashMap<>();
 
     private volatile Peers peers;
+    private Endpoint endpoint;
 
     /**
      * No links yet.
      *
      * @param names of the place's ensemble, where it has one
      */
-    public Links(Place place, Endpoint endpoint, Optional<Names> names) {
+    public Links(Place place, Optional<Names> names) {
         this.place = place;
-        this.endpoint = endpoint;
         this.names = names;
+    }
+
+    /** Begins without links, for this endpoint. Before its turn thread begins. */
+    public void serve(Endpoint these) {
+        connections.clear();
+        links.clear();
+        queued.clear();
+        reached.clear();
+        endpoint = these;
     }
 
     /** Before the turn thread begins. */

@@ -4,6 +4,8 @@ import io.saucr.services.Handlers.OutputHandler;
 import io.saucr.services.core.Body;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -25,10 +27,29 @@ public final class OutputCalls {
     private static final Logger LOG = LoggerFactory.getLogger(OutputCalls.class);
 
     private final String service;
-    private final HandlerTable handlers;
-    private final MessageTypes types;
     private final ScheduledExecutorService executor;
     private final Answers answers;
+
+    /** Numbers of calls that did not return yet: a life that finds them open waits for them. */
+    private final Set<Long> underWay = ConcurrentHashMap.newKeySet();
+
+    /** The newest life's. */
+    private volatile Maker maker;
+
+    /** Makes single calls. Any thread. */
+    interface Maker {
+
+        /** Whether there is a handler for calls of this type; else they wait for another start. */
+        boolean makes(String type);
+
+        /**
+         * Makes one call.
+         *
+         * @return the answer, where there is one
+         * @throws Exception what the handler threw: to be called again
+         */
+        Optional<Body> callOnce(String id, Body call) throws Exception;
+    }
 
     /** Takes what calls returned; on a thread of the executor. */
     interface Answers {
@@ -48,29 +69,27 @@ public final class OutputCalls {
      * @param service its name
      * @param executor runs the calls and waits between attempts; ended by its owner, calls and all
      */
-    OutputCalls(
-            String service,
-            HandlerTable handlers,
-            MessageTypes types,
-            ScheduledExecutorService executor,
-            Answers answers) {
+    OutputCalls(String service, ScheduledExecutorService executor, Answers answers) {
         this.service = service;
-        this.handlers = handlers;
-        this.types = types;
         this.executor = executor;
         this.answers = answers;
     }
 
+    /** This life makes the calls from now on, those that are tried again, too. */
+    void serve(Maker life) {
+        maker = life;
+    }
+
     /**
-     * Makes a call, now and again until it returns. Only for turns that are final (K4).
+     * Makes a call, now and again until it returns; one that is under way goes on instead. Only for
+     * turns that are final (K4), so that no other output ever has its number.
      *
      * @param number of the output
      * @param id of the output, the same across starts
      * @param call of a type that has a handler, else it waits for a start that has one
      */
     void call(long number, String id, Body call) {
-        Optional<OutputHandler<Object>> handler = handlers.output(call.type());
-        if (handler.isEmpty()) {
+        if (!maker.makes(call.type())) {
             LOG.warn(
                     "{}: output {} waits, as there is no output handler for {} any more",
                     service,
@@ -78,21 +97,17 @@ public final class OutputCalls {
                     call.type());
             return;
         }
-        attempt(number, id, call, handler.get(), FIRST_RETRY, Duration.ZERO);
+        if (underWay.add(number)) {
+            attempt(number, id, call, FIRST_RETRY, Duration.ZERO);
+        }
     }
 
-    private void attempt(
-            long number,
-            String id,
-            Body call,
-            OutputHandler<Object> handler,
-            Duration nextDelay,
-            Duration delay) {
+    private void attempt(long number, String id, Body call, Duration nextDelay, Duration delay) {
         try {
             // Nothing that a call throws ends in the future: it leads to another attempt.
             Future<?> unused =
                     executor.schedule(
-                            () -> make(number, id, call, handler, nextDelay),
+                            () -> make(number, id, call, nextDelay),
                             delay.toMillis(),
                             TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
@@ -114,11 +129,10 @@ public final class OutputCalls {
                 .map(it -> new Body(types.name(it.getClass()), types.encode(it)));
     }
 
-    private void make(
-            long number, String id, Body call, OutputHandler<Object> handler, Duration delay) {
+    private void make(long number, String id, Body call, Duration delay) {
         Optional<Body> answer;
         try {
-            answer = once(handlers, types, id, call, handler);
+            answer = maker.callOnce(id, call);
         } catch (Exception | Error e) {
             LOG.warn(
                     "{}: output {} of type {} failed and is tried again in {} ms",
@@ -129,9 +143,10 @@ public final class OutputCalls {
                     e);
             Duration doubled = delay.multipliedBy(2);
             Duration next = doubled.compareTo(LAST_RETRY) > 0 ? LAST_RETRY : doubled;
-            attempt(number, id, call, handler, next, delay);
+            attempt(number, id, call, next, delay);
             return;
         }
+        underWay.remove(number);
         answers.answered(number, answer);
     }
 }

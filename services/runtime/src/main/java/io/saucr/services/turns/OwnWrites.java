@@ -34,8 +34,8 @@ public final class OwnWrites implements AutoCloseable {
     private static final int OPEN_WRITES = 1_000_000;
 
     private final Place place;
-    private final Turns turns;
     private final OutputCalls.Answers answers;
+    private volatile Turns turns;
     private OnceClient client;
     private boolean closed;
 
@@ -44,10 +44,25 @@ public final class OwnWrites implements AutoCloseable {
      *
      * @param answers hears what became of a write
      */
-    OwnWrites(Place place, Turns turns, OutputCalls.Answers answers) {
+    OwnWrites(Place place, OutputCalls.Answers answers) {
         this.place = place;
-        this.turns = turns;
         this.answers = answers;
+    }
+
+    /** Writes are this life's from now on. */
+    void serve(Turns these) {
+        turns = these;
+    }
+
+    /**
+     * A life has ended. Writes under way go on, and one that the next life finds open is the same
+     * (E10); but a client whose notes were in the state that is over begins anew with the next.
+     */
+    synchronized void release() {
+        if (client != null && turns.onceNotes().isPresent()) {
+            client.close();
+            client = null;
+        }
     }
 
     /** Why turns of a service at that place cannot write, or null where they can. */

@@ -1,6 +1,5 @@
 package io.saucr.services.turns;
 
-import io.saucr.services.Halt;
 import io.saucr.services.core.Finals;
 import io.saucr.services.journal.DeadJournalException;
 import java.time.Duration;
@@ -8,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * The one thread on which all of a service happens: its turns, one at a time (K1), what arrives,
@@ -41,6 +41,14 @@ public final class TurnLoop implements Guard.Listener {
         void moved(Finals now);
 
         /**
+         * The last step: turns above this one are undone, all up to it is final. Lets out what may
+         * leave of that.
+         */
+        default void undone(long upTo, String reason) {
+            throw new IllegalStateException("nothing of this can be undone: " + reason);
+        }
+
+        /**
          * In how many milliseconds something is to happen though nothing arrives; {@link
          * Long#MAX_VALUE} for never. Asked when there was no turn.
          */
@@ -49,12 +57,13 @@ public final class TurnLoop implements Guard.Listener {
 
     private final Thread thread;
     private final Steps steps;
-    private final Halt halt;
+    private final Consumer<Ending> hears;
     private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
     private final AtomicReference<Finals> newest = new AtomicReference<>(Finals.NONE);
     private volatile long stepSinceNanos;
     private volatile boolean parked;
+    private final AtomicReference<Ending> ending = new AtomicReference<>();
     private volatile boolean over;
 
     /**
@@ -62,11 +71,11 @@ public final class TurnLoop implements Guard.Listener {
      *
      * @param service its name
      * @param steps of this thread alone from now on
-     * @param halt what to do when the service must not go on
+     * @param hears why it is over; must not wait. Once, but for a failure of the last step
      */
-    public TurnLoop(String service, Steps steps, Halt halt) {
+    public TurnLoop(String service, Steps steps, Consumer<Ending> hears) {
         this.steps = steps;
-        this.halt = halt;
+        this.hears = hears;
         thread = new Thread(this::run, "turns " + service);
     }
 
@@ -92,17 +101,17 @@ public final class TurnLoop implements Guard.Listener {
         wake();
     }
 
-    /** The disk failed (K8): nothing that is not final yet may leave, and no turn runs. */
+    /**
+     * Ends turns at once: no step begins after this one, but the last one where turns are undone.
+     * The first reason counts. Any thread.
+     */
     @Override
-    public void failed(Throwable cause) {
-        end("turns can no longer be made final; mend the disk, then start again", cause);
-    }
-
-    /** Ends the service at once: no step begins after this one. Any thread. */
-    public void end(String reason, Throwable cause) {
-        over = true;
-        wake();
-        halt.halt(reason, cause);
+    public void over(Ending why) {
+        if (ending.compareAndSet(null, why)) {
+            over = true;
+            wake();
+            hears.accept(why);
+        }
     }
 
     /** Begins no step after this one, though nothing failed. On the loop's thread. */
@@ -168,17 +177,31 @@ public final class TurnLoop implements Guard.Listener {
                     park(told);
                 }
             }
+            if (ending.get() instanceof Ending.Undone it) {
+                undone(it);
+            }
         } catch (DeadJournalException e) {
             // The turn met the failure before the thread that found it came to tell of it.
             if (!over) {
-                failed(e.getCause());
+                over(Ending.failed(e.getCause()));
             }
         } catch (Throwable e) {
             if (!over) {
-                end("the service failed outside of its handlers; report this", e);
+                over(
+                        new Ending.Failed(
+                                "the service failed outside of its handlers; report this", e));
             }
         } finally {
             stepSinceNanos = 0;
+        }
+    }
+
+    private void undone(Ending.Undone why) {
+        try {
+            steps.undone(why.upTo(), why.reason());
+        } catch (RuntimeException | Error e) {
+            // Whether a request happened is not known: no other life may take it.
+            hears.accept(new Ending.Failed("the last step of turns that are undone failed", e));
         }
     }
 

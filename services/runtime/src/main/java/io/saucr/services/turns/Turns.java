@@ -37,7 +37,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -55,7 +54,7 @@ import org.slf4j.LoggerFactory;
  * methods but {@link #name} belong to the turn thread. Whatever they throw must end the process, as
  * core and state may then disagree.
  */
-public final class Turns implements Endpoint {
+public final class Turns implements Endpoint, OutputCalls.Maker {
 
     private static final Logger LOG = LoggerFactory.getLogger(Turns.class);
 
@@ -262,11 +261,6 @@ public final class Turns implements Endpoint {
         return start;
     }
 
-    /** How messages become bytes, and what takes them. Any thread. */
-    OutputCalls outputCalls(ScheduledExecutorService executor, OutputCalls.Answers answers) {
-        return new OutputCalls(name, handlers, types, executor, answers);
-    }
-
     @Override
     public void begin(Border border) {
         recording.begin(requests.before(border));
@@ -331,12 +325,7 @@ public final class Turns implements Endpoint {
         recording.perform(core.result(output, answer));
     }
 
-    /**
-     * Makes one call to the world (K17). Any thread.
-     *
-     * @return the answer, where there is one
-     * @throws Exception what the handler threw: to be called again
-     */
+    @Override
     public Optional<Body> callOnce(String id, Body call) throws Exception {
         return OutputCalls.once(
                 handlers, types, id, call, handlers.output(call.type()).orElseThrow());
@@ -374,7 +363,7 @@ public final class Turns implements Endpoint {
         return Optional.empty();
     }
 
-    /** Whether there is a handler for calls of this type; else they wait for another start. */
+    @Override
     public boolean makes(String callType) {
         return handlers.output(callType).isPresent();
     }
@@ -505,6 +494,12 @@ public final class Turns implements Endpoint {
         while (!whenFinal.isEmpty() && whenFinal.firstKey() <= turn) {
             whenFinal.pollFirstEntry().getValue().forEach(Runnable::run);
         }
+    }
+
+    @Override
+    public void undone(long upTo, String reason) {
+        String undone = "it did not happen, as its turn was undone (" + reason + "); ask again";
+        requests.undone(() -> recording.perform(core.undone(upTo, undone)));
     }
 
     private void tellFinal(long turn) {

@@ -202,6 +202,20 @@ public abstract class Endpoint<W extends Wire<?>> implements AutoCloseable {
         return strangers.size() + accepted.size() + dialled.size() + dialers.size();
     }
 
+    /** Ends all connections, behind what was sent before, and dials nobody; goes on listening. */
+    public final void release(String reason) {
+        leaveAll(reason).forEach(wire -> wire.close(reason));
+    }
+
+    /** Dials nobody any more; says which connections there are. */
+    private synchronized List<W> leaveAll(String reason) {
+        dialers.values().forEach(dialer -> dialer.stop(reason));
+        dialers.clear();
+        List<W> wires = known();
+        wires.addAll(strangers);
+        return wires;
+    }
+
     /**
      * Ends all connections, behind what was sent before, for which each peer has a second; waits
      * for at most 2 s. The listener hears of the end of each; nothing new comes. Not on a thread of
@@ -217,10 +231,7 @@ public abstract class Endpoint<W extends Wire<?>> implements AutoCloseable {
             }
             closed = true;
             listening.forEach(channel -> ending.add(channel.close()));
-            dialers.values().forEach(dialer -> dialer.stop(name + " ends"));
-            dialers.clear();
-            wires = known();
-            wires.addAll(strangers);
+            wires = leaveAll(name + " ends");
         }
         for (W wire : wires) {
             wire.close(name + " ends");

@@ -20,6 +20,7 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.core.Link;
 import io.saucr.services.core.Moment;
 import io.saucr.services.core.ServiceCore;
+import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.TurnOptions;
@@ -80,8 +81,8 @@ class EarlyCallsTest {
                     }
 
                     @Override
-                    public void failed(Throwable cause) {
-                        throw new AssertionError(cause);
+                    public void over(Ending why) {
+                        throw new AssertionError(why.reason(), why.cause());
                     }
                 });
         client.begin(new ToBank());

@@ -158,8 +158,8 @@ class FailingDiskTest {
                     new TurnLoop(
                             "ann",
                             client,
-                            (reason, cause) -> {
-                                wrong.add("the client halts: " + reason + ", " + cause);
+                            why -> {
+                                wrong.add("the client halts: " + why.reason() + ", " + why.cause());
                             });
             clientLoop.post(() -> client.begin(new Border(null)));
             clientDisk.confirm();
@@ -199,7 +199,7 @@ class FailingDiskTest {
                                             random,
                                             Runnable::run,
                                             Runnable::run));
-                    loop = new TurnLoop("adder", turns, (reason, cause) -> halted.complete(reason));
+                    loop = new TurnLoop("adder", turns, why -> halted.complete(why.reason()));
                     loop.post(() -> turns.begin(new Border(this)));
                     guard.confirm();
                     guard.begin(loop);

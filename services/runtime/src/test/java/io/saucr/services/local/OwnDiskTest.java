@@ -16,6 +16,7 @@ import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateSnapshot;
 import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Guard;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -42,8 +43,8 @@ class OwnDiskTest {
                 }
 
                 @Override
-                public void failed(Throwable cause) {
-                    throw new AssertionError(cause);
+                public void over(Ending why) {
+                    throw new AssertionError(why.reason(), why.cause());
                 }
             };
 

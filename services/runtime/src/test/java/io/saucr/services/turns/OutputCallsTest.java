@@ -52,14 +52,33 @@ class OutputCallsTest {
     }
 
     private OutputCalls calls(OutputHandler<Charge> handler) {
+        OutputCalls calls =
+                new OutputCalls(
+                        "orders",
+                        executor,
+                        (number, answer) ->
+                                seen.add(
+                                        number
+                                                + " "
+                                                + answer.map(body -> body.type()).orElse("-")));
+        calls.serve(maker(handler));
+        return calls;
+    }
+
+    private OutputCalls.Maker maker(OutputHandler<Charge> handler) {
         HandlerTable handlers = HandlerTable.of(on -> on.output(Charge.class, handler), types);
-        return new OutputCalls(
-                "orders",
-                handlers,
-                types,
-                executor,
-                (number, answer) ->
-                        seen.add(number + " " + answer.map(body -> body.type()).orElse("-")));
+        return new OutputCalls.Maker() {
+            @Override
+            public boolean makes(String type) {
+                return handlers.output(type).isPresent();
+            }
+
+            @Override
+            public Optional<Body> callOnce(String id, Body call) throws Exception {
+                return OutputCalls.once(
+                        handlers, types, id, call, handlers.output(call.type()).orElseThrow());
+            }
+        };
     }
 
     private Optional<Runnable> next() {
@@ -125,6 +144,31 @@ class OutputCallsTest {
         OutputCalls calls = calls((charge, id) -> null);
         calls.call(7, "b-7", new Body("Refund", new byte[0]));
         assertThat(waiting).isEmpty();
+    }
+
+    @Test
+    void whatIsUnderWayGoesOnWhereAnotherLifeFindsItOpen() {
+        OutputCalls calls =
+                calls(
+                        (charge, id) -> {
+                            throw new java.io.IOException("away");
+                        });
+        calls.call(7, "b-7", charge(1));
+        next().orElseThrow().run();
+        calls.serve(
+                maker(
+                        (charge, id) -> {
+                            seen.add(id + " of the next life");
+                            return null;
+                        }));
+        calls.call(7, "b-7", charge(1));
+        assertThat(waiting).hasSize(1);
+        next().orElseThrow().run();
+        assertThat(seen).containsExactly("b-7 of the next life", "7 -");
+        // Its result was not taken, as that turn was undone: it is asked for again (K17).
+        calls.call(7, "b-7", charge(1));
+        next().orElseThrow().run();
+        assertThat(seen).endsWith("b-7 of the next life", "7 -").hasSize(4);
     }
 
     @Test

@@ -51,7 +51,7 @@ class TurnLoopTest {
             };
 
     private final TurnLoop loop =
-            new TurnLoop("bank", steps, (reason, cause) -> halted.set(reason + ": " + cause));
+            new TurnLoop("bank", steps, why -> halted.set(why.reason() + ": " + why.cause()));
 
     @AfterEach
     void stop() {
@@ -126,7 +126,7 @@ class TurnLoopTest {
         loop.post(() -> seen.add("event"));
         awaitLatch(inEvent);
         loop.moved(Finals.turns(7));
-        loop.failed(new IOException("no space"));
+        loop.over(Ending.failed(new IOException("no space")));
         assertThat(halted.get()).contains("mend the disk").contains("no space");
         failed.countDown();
         await().until(() -> !thread.get().isAlive());

@@ -4,6 +4,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Link;
+import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Guard;
 import java.io.IOException;
@@ -83,8 +84,8 @@ abstract class Node implements WireEnd {
                         }
 
                         @Override
-                        public void failed(Throwable cause) {
-                            throw new AssertionError(cause);
+                        public void over(Ending why) {
+                            throw new AssertionError(why.reason(), why.cause());
                         }
                     });
             guard.confirm();

@@ -15,9 +15,9 @@ import io.saucr.services.client.PlainClient;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.ForwardingDisk;
+import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Place;
-import io.saucr.services.turns.Term;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -34,8 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A time in office begins in steps, and ends while the process goes on. */
-class TermTest {
+/** An engine begins in steps, and ends while the process goes on. */
+class EngineTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -128,20 +128,16 @@ class TermTest {
         return disk;
     }
 
-    private Term term(Place place, Guard guard) throws IOException {
-        return Term.open(
-                place,
-                Counter::new,
-                guard,
-                new SecureRandom(),
-                (reason, cause) -> halted.add(reason));
+    private Engine engine(Place place, Guard guard) throws IOException {
+        return Engine.open(
+                place, Counter::new, guard, new SecureRandom(), why -> halted.add(why.reason()));
     }
 
-    private Term begun(OwnDisk disk) throws IOException {
-        Term term = term(place(), disk);
-        term.listen();
-        term.begin();
-        return term;
+    private Engine begun(OwnDisk disk) throws IOException {
+        Engine engine = engine(place(), disk);
+        engine.listen();
+        engine.begin();
+        return engine;
     }
 
     private Client client(Address of) throws IOException {
@@ -153,7 +149,7 @@ class TermTest {
     @Test
     void itEndsWhileTurnsRunAndTheNextOneGoesOnAtTheSamePort() throws Exception {
         OwnDisk disk = disk();
-        Term first = begun(disk);
+        Engine first = begun(disk);
         Client client = client(first.address());
         List<CompletableFuture<Counted>> calls = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
@@ -164,7 +160,7 @@ class TermTest {
         disk.close();
         int turns = begun.get();
 
-        Term second = term(place().withListen(first.address()), disk());
+        Engine second = engine(place().withListen(first.address()), disk());
         assertThat(second.listen()).isEqualTo(first.address());
         second.begin();
         int now =
@@ -187,24 +183,24 @@ class TermTest {
 
     @Test
     void aTurnThatDoesNotEndIsTold() throws Exception {
-        Term term = begun(disk());
-        CompletableFuture<Void> hangs = client(term.address()).send(new Hang());
+        Engine engine = begun(disk());
+        CompletableFuture<Void> hangs = client(engine.address()).send(new Hang());
         await().until(() -> begun.get() == 1);
-        assertThat(term.end(Duration.ofMillis(50))).isFalse();
+        assertThat(engine.end(Duration.ofMillis(50))).isFalse();
         // All else has ended, or does without waiting for the turn.
         assertThatThrownBy(() -> hangs.get(20, TimeUnit.SECONDS)).hasMessageContaining("unknown");
         released.countDown();
-        assertThat(term.end(PATIENCE)).isTrue();
+        assertThat(engine.end(PATIENCE)).isTrue();
         assertThat(halted).isEmpty();
     }
 
     /** R24: what waits outside of a handler is told apart from a handler that takes long. */
     @Test
     void howLongItsThreadIsStuckIsTold() throws Exception {
-        Term term = begun(disk());
-        await().until(() -> term.blockedMillis() == 0 && term.handlerMillis() == 0);
+        Engine engine = begun(disk());
+        await().until(() -> engine.blockedMillis() == 0 && engine.handlerMillis() == 0);
         CountDownLatch mended = new CountDownLatch(1);
-        term.post(
+        engine.post(
                 () -> {
                     try {
                         mended.await();
@@ -212,80 +208,80 @@ class TermTest {
                         throw new IllegalStateException(e);
                     }
                 });
-        await().until(() -> term.blockedMillis() >= 50);
-        assertThat(term.handlerMillis()).isZero();
+        await().until(() -> engine.blockedMillis() >= 50);
+        assertThat(engine.handlerMillis()).isZero();
         mended.countDown();
-        await().until(() -> term.blockedMillis() == 0);
-        CompletableFuture<Void> hangs = client(term.address()).send(new Hang());
-        await().until(() -> term.handlerMillis() >= 50);
-        assertThat(term.blockedMillis()).isZero();
+        await().until(() -> engine.blockedMillis() == 0);
+        CompletableFuture<Void> hangs = client(engine.address()).send(new Hang());
+        await().until(() -> engine.handlerMillis() >= 50);
+        assertThat(engine.blockedMillis()).isZero();
         released.countDown();
         hangs.get(20, TimeUnit.SECONDS);
-        await().until(() -> term.blockedMillis() == 0 && term.handlerMillis() == 0);
+        await().until(() -> engine.blockedMillis() == 0 && engine.handlerMillis() == 0);
     }
 
     @Test
     void whatIsNotFinalStaysUnsaid() throws Exception {
-        Term term = begun(disk());
-        Client client = client(term.address());
+        Engine engine = begun(disk());
+        Client client = client(engine.address());
         assertThat(client.ask(new Count(), Counted.class).get(20, TimeUnit.SECONDS).count())
                 .isEqualTo(1);
         holdsForces = true;
         CompletableFuture<Counted> call = client.ask(new Count(), Counted.class);
         await().until(() -> begun.get() == 2);
-        assertThat(term.end(PATIENCE)).isTrue();
+        assertThat(engine.end(PATIENCE)).isTrue();
         forces.countDown();
         assertThatThrownBy(() -> call.get(20, TimeUnit.SECONDS)).hasMessageContaining("unknown");
         assertThat(halted).isEmpty();
     }
 
     @Test
-    void whenTheOfficeIsLostItSaysSoOnceAndAnswersNobody() throws Exception {
-        Term term = begun(disk());
-        term.lost("another took the head");
-        term.lost("another took the head");
+    void whenItIsDeposedItSaysSoOnceAndAnswersNobody() throws Exception {
+        Engine engine = begun(disk());
+        engine.lost("another took the head");
+        engine.lost("another took the head");
         assertThat(halted).containsExactly("another took the head");
-        assertThatThrownBy(term::status)
+        assertThatThrownBy(engine::status)
                 .isInstanceOf(ServiceException.class)
                 .hasMessageContaining("another took the head");
-        CompletableFuture<Void> call = client(term.address()).send(new Count());
-        assertThat(term.end(PATIENCE)).isTrue();
+        CompletableFuture<Void> call = client(engine.address()).send(new Count());
+        assertThat(engine.end(PATIENCE)).isTrue();
         assertThat(begun).hasValue(0);
         assertThat(call).isNotCompleted();
     }
 
     @Test
     void whoAsksWhileItEndsIsToldSo() throws Exception {
-        Term term = begun(disk());
-        CompletableFuture<Void> hangs = client(term.address()).send(new Hang());
+        Engine engine = begun(disk());
+        CompletableFuture<Void> hangs = client(engine.address()).send(new Hang());
         await().until(() -> begun.get() == 1);
         CompletableFuture<Object> order =
                 CompletableFuture.supplyAsync(
                         () -> {
-                            term.resume("somebody");
+                            engine.resume("somebody");
                             return null;
                         });
-        assertThat(term.end(Duration.ofMillis(50))).isFalse();
+        assertThat(engine.end(Duration.ofMillis(50))).isFalse();
         assertThatThrownBy(() -> order.get(5, TimeUnit.SECONDS))
-                .hasMessageContaining("its term has ended");
-        assertThatThrownBy(term::status).hasMessageContaining("its term has ended");
+                .hasMessageContaining("it has ended");
+        assertThatThrownBy(engine::status).hasMessageContaining("it has ended");
         assertThat(hangs.isDone() && !hangs.isCompletedExceptionally()).isFalse();
     }
 
     @Test
     void stepsThatComeTooEarlyOrTooLateAreRefused() throws Exception {
-        Term term = term(place(), disk());
-        assertThatThrownBy(term::begin).hasMessageContaining("begins once it listens");
-        term.listen();
-        assertThatThrownBy(term::listen).hasMessageContaining("listens once");
-        assertThat(term.end(PATIENCE)).isTrue();
-        assertThatThrownBy(term::begin).isInstanceOf(IllegalStateException.class);
-        assertThat(term.end(PATIENCE)).isTrue();
+        Engine engine = engine(place(), disk());
+        assertThatThrownBy(engine::begin).hasMessageContaining("begins once it listens");
+        engine.listen();
+        assertThatThrownBy(engine::listen).hasMessageContaining("listens once");
+        assertThat(engine.end(PATIENCE)).isTrue();
+        assertThatThrownBy(engine::begin).isInstanceOf(IllegalStateException.class);
+        assertThat(engine.end(PATIENCE)).isTrue();
     }
 
     @Test
-    void aTermThatCannotListenCanBeEnded() throws Exception {
-        Term first = begun(disk());
+    void anEngineThatCannotListenCanBeEnded() throws Exception {
+        Engine first = begun(disk());
         OwnDisk other =
                 OwnDisk.open(
                         Disk.local(),
@@ -294,7 +290,7 @@ class TermTest {
                         ForceMode.always(),
                         new SecureRandom());
         open.add(other);
-        Term second = term(place().withListen(first.address()), other);
+        Engine second = engine(place().withListen(first.address()), other);
         assertThatThrownBy(second::listen).isInstanceOf(IOException.class);
         assertThat(second.end(PATIENCE)).isTrue();
         assertThat(first.end(PATIENCE)).isTrue();

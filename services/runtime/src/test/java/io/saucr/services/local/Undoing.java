@@ -1,0 +1,269 @@
+package io.saucr.services.local;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.Finals;
+import io.saucr.services.journal.Base;
+import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.state.StateSnapshot;
+import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.Ending;
+import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.Memory;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A protection of a running service that undoes turns, as one of services that speculate does:
+ * turns go to the disk only when they are {@link #seal sealed}, and {@link #undo} drops those that
+ * are not. Then the next life of the engine begins from memory.
+ */
+public final class Undoing implements Guard, Guard.Folding {
+
+    private final OwnDisk disk;
+
+    /** Runs when all that is not undone is on disk, before the next life begins. */
+    private final Check check;
+
+    // All guarded by this.
+    private final List<Delta> deltas = new ArrayList<>();
+    private final Map<Long, StateSnapshot> states = new HashMap<>();
+
+    /** Executed, and not given to the disk. */
+    private final Deque<Done> open = new ArrayDeque<>();
+
+    /** Of the newest base on disk: its files must stay, as a crash leads back to them. */
+    private Memory memory;
+
+    private Memory due;
+    private Start start;
+    private Listener listener;
+    private Map<String, String> found;
+    private long forced;
+    private boolean undoing;
+    private int lives;
+
+    /** Looks at the folder as a crash would leave it. */
+    public interface Check {
+        void atUndo(Map<String, String> found) throws IOException;
+    }
+
+    public Undoing(OwnDisk disk, Check check) {
+        this.disk = disk;
+        this.check = check;
+    }
+
+    // ---- what the test does
+
+    /** Gives the oldest turns to the disk; waits for nothing. */
+    public synchronized void seal(int most) {
+        for (int count = 0; count < most && !open.isEmpty() && !undoing; count++) {
+            disk.done(open.remove());
+        }
+    }
+
+    /** How many turns can be undone now. */
+    public synchronized int open() {
+        return undoing ? 0 : open.size();
+    }
+
+    /** Undoes the newest turns, but for so many; waits until the next life has begun. */
+    public synchronized void undo(int keep) throws InterruptedException {
+        seal(Math.min(keep, open.size() - 1));
+        long upTo = open.element().turn() - 1;
+        open.clear();
+        undoing = true;
+        int before = lives;
+        while (forced < upTo) {
+            wait();
+        }
+        listener.over(new Ending.Undone(upTo, "the test undoes turns above " + upTo));
+        while (lives == before) {
+            wait();
+        }
+    }
+
+    /** All that this life began with, as the sections of a base. */
+    public synchronized Map<String, String> found() {
+        return found;
+    }
+
+    // ---- what the engine does
+
+    @Override
+    public Traits traits() {
+        return disk.traits();
+    }
+
+    @Override
+    public synchronized Start recover(Recovery into) throws IOException {
+        if (start == null) {
+            Noting noting = new Noting(into);
+            start = disk.recover(noting);
+            noting.noteBase();
+            forced = start.newestTurn();
+        } else {
+            List<Delta> above = deltas.stream().filter(it -> it.turn() <= forced).toList();
+            deltas.retainAll(above);
+            into.memory(above.isEmpty() ? memory : memory.with(above, states.get(forced)));
+            start = new Start(start.incarnations(), start.formers(), start.markers(), forced);
+        }
+        Memory all = into.soFar();
+        states.clear();
+        states.put(start.newestTurn(), all.state());
+        found = found(all);
+        check.atUndo(found);
+        return start;
+    }
+
+    private static Map<String, String> found(Memory memory) throws IOException {
+        Map<String, ByteArrayOutputStream> sections = new TreeMap<>();
+        memory.sections()
+                .writeTo(name -> sections.computeIfAbsent(name, it -> new ByteArrayOutputStream()));
+        Map<String, String> found = new TreeMap<>();
+        sections.forEach((name, bytes) -> found.put(name, bytes.toString(ISO_8859_1)));
+        return found;
+    }
+
+    /** Notes the base on its way to what recovers, and the turns above it. */
+    private final class Noting implements Recovery {
+
+        private final Recovery into;
+
+        Noting(Recovery into) {
+            this.into = into;
+        }
+
+        @Override
+        public void section(String name, InputStream content) throws IOException {
+            into.section(name, content);
+        }
+
+        @Override
+        public void turn(long turn, ByteBuffer delta) throws IOException {
+            noteBase();
+            byte[] bytes = new byte[delta.remaining()];
+            delta.duplicate().get(bytes);
+            deltas.add(DeltaFormat.read(turn, new ByteArrayInputStream(bytes)));
+            into.turn(turn, delta);
+        }
+
+        void noteBase() {
+            if (memory == null) {
+                memory = into.soFar();
+            }
+        }
+
+        @Override
+        public void memory(Memory of) throws IOException {
+            into.memory(of);
+        }
+
+        @Override
+        public Memory soFar() {
+            return into.soFar();
+        }
+    }
+
+    @Override
+    public void confirm() throws IOException {
+        disk.confirm();
+    }
+
+    @Override
+    public void withdraw() throws IOException {
+        disk.withdraw();
+    }
+
+    @Override
+    public synchronized void begin(Listener hears) {
+        listener = hears;
+        undoing = false;
+        if (lives++ == 0) {
+            disk.begin(new OfDisk());
+        }
+        notifyAll();
+    }
+
+    /** What the disk says is for the life that runs. */
+    private final class OfDisk implements Listener {
+
+        @Override
+        public void moved(Finals now) {
+            Listener hears;
+            synchronized (Undoing.this) {
+                forced = Math.max(forced, now.outside());
+                Undoing.this.notifyAll();
+                hears = listener;
+            }
+            hears.moved(now);
+        }
+
+        @Override
+        public void over(Ending why) {
+            listener.over(why);
+        }
+    }
+
+    @Override
+    public synchronized void done(Done turn) {
+        if (undoing) {
+            return;
+        }
+        deltas.add(turn.delta());
+        states.put(turn.turn(), turn.state().get());
+        open.add(turn);
+    }
+
+    @Override
+    public long lastFsyncMicros() {
+        return disk.lastFsyncMicros();
+    }
+
+    @Override
+    public Folding folding() {
+        return this;
+    }
+
+    @Override
+    public Room room() {
+        return disk.room();
+    }
+
+    @Override
+    public long bytesAboveBase() {
+        return disk.bytesAboveBase();
+    }
+
+    @Override
+    public synchronized void due(Memory of) {
+        due = of;
+    }
+
+    @Override
+    public void fold(long turn, OutboxFiles.Names files, Base.Sections sections)
+            throws IOException {
+        disk.fold(turn, files, sections);
+        synchronized (this) {
+            memory = due;
+            deltas.removeIf(it -> it.turn() <= turn);
+            states.keySet().removeIf(it -> it < turn);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        disk.close();
+    }
+}
