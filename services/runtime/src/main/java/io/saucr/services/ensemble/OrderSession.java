@@ -125,10 +125,10 @@ final class OrderSession implements AutoCloseable {
                                     event -> {});
                 }
                 return request.ask(session);
-            } catch (KeeperException.ConnectionLossException
-                    | KeeperException.SessionExpiredException
-                    | KeeperException.OperationTimeoutException
-                    | KeeperException.SessionMovedException e) {
+            } catch (KeeperException e) {
+                if (!EnsembleSession.isUnknown(e.code())) {
+                    throw new IOException(place.connect() + " refused: " + e.getMessage(), e);
+                }
                 if (e instanceof KeeperException.SessionExpiredException) {
                     close();
                 }
@@ -142,8 +142,6 @@ final class OrderSession implements AutoCloseable {
                             e);
                 }
                 Thread.sleep(RETRY.toMillis());
-            } catch (KeeperException e) {
-                throw new IOException(place.connect() + " refused: " + e.getMessage(), e);
             }
         }
     }
