@@ -40,7 +40,7 @@ public final class LogStream extends InputStream {
         try {
             this.entries = history.after(after);
             // Before an answer begins, whose status would say that all is well.
-            entries.hasNext();
+            boolean unused = entries.hasNext();
         } catch (UncheckedIOException e) {
             history.close();
             throw e.getCause();
