@@ -604,8 +604,7 @@ class ArchiveTest {
         history.purge(history.zxid() - 1);
         log();
         assertThat(names("history-[^/]*"))
-                .containsExactly(
-                        "history-29990101T000000.000Z", "history-29990101T000000.001Z");
+                .containsExactly("history-29990101T000000.000Z", "history-29990101T000000.001Z");
         history.write("/a", "4", NOON + 4);
         assertThat(log()).isEmpty();
     }

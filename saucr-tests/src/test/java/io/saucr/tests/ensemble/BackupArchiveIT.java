@@ -207,8 +207,7 @@ class BackupArchiveIT {
     private static void writeOne(Client client) throws Exception {
         switch (RANDOM.nextInt(10)) {
             case 0, 1 -> client.setData(path(), value(), -1);
-            case 2, 3 ->
-                    client.create(path(), value(), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            case 2, 3 -> client.create(path(), value(), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
             case 4 ->
                     client.create(
                             path() + "/e", value(), Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
@@ -315,11 +314,7 @@ class BackupArchiveIT {
             try (Client client = ensemble.connect()) {
                 Stat stat = new Stat();
                 client.create(
-                        "/last",
-                        new byte[0],
-                        Ids.OPEN_ACL_UNSAFE,
-                        CreateMode.PERSISTENT,
-                        stat);
+                        "/last", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT, stat);
                 last = stat.getCzxid();
             }
             SaucrEnsemble.await("the last write in the archive", () -> end() >= last);
@@ -356,8 +351,7 @@ class BackupArchiveIT {
             } while (log.next());
         }
         long end = end();
-        List<Long> candidates =
-                all.stream().filter(zxid -> zxid >= oldest && zxid <= end).toList();
+        List<Long> candidates = all.stream().filter(zxid -> zxid >= oldest && zxid <= end).toList();
         assertThat(candidates).hasSizeGreaterThan(2 * WRITES_OF_A_PHASE);
         TreeSet<Long> points = new TreeSet<>(List.of(oldest, end));
         while (points.size() < POINTS + 2) {
@@ -440,8 +434,7 @@ class BackupArchiveIT {
                         .startsWith(new String(data, StandardCharsets.ISO_8859_1) + " ");
                 assertThat(stat.getMzxid()).isLessThanOrEqualTo(restored);
             }
-            client.create(
-                    "/after", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            client.create("/after", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         }
         ensemble.awaitFast();
         Said said = run("backup", "--to", archive.toString(), "--every=1h", "--once");
@@ -470,8 +463,7 @@ class BackupArchiveIT {
             assertThat(said.out() + said.err()).isEmpty();
 
             JsonNode status =
-                    new ObjectMapper()
-                            .readTree(run("backup", "status", place, "-o", "json").out());
+                    new ObjectMapper().readTree(run("backup", "status", place, "-o", "json").out());
             assertThat(status.path("problems")).isEmpty();
             assertThat(status.path("histories")).hasSize(1);
             long through = Long.decode(status.path("histories").get(0).path("to").asText());

@@ -17,7 +17,8 @@ import java.util.regex.Pattern;
 
 /** The process of a server that speaks S3 on the loopback address: moto, a Python program. */
 final class S3Server implements AutoCloseable {
-    private static final Pattern ADDRESS = Pattern.compile("Running on (http://127\\.0\\.0\\.1:\\d+)");
+    private static final Pattern ADDRESS =
+            Pattern.compile("Running on (http://127\\.0\\.0\\.1:\\d+)");
 
     private final Process process;
     private final String address;
@@ -56,7 +57,8 @@ final class S3Server implements AutoCloseable {
                 new ProcessBuilder("python3", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0")
                         .redirectErrorStream(true)
                         .redirectOutput(output.toFile());
-        builder.environment().putAll(Map.of("PYTHONPATH", packages.toString(), "PYTHONUNBUFFERED", "1"));
+        builder.environment()
+                .putAll(Map.of("PYTHONPATH", packages.toString(), "PYTHONUNBUFFERED", "1"));
         Process process = builder.start();
         AtomicReference<String> address = new AtomicReference<>();
         SaucrEnsemble.await(
@@ -80,10 +82,7 @@ final class S3Server implements AutoCloseable {
                 HttpRequest.newBuilder(URI.create(address + "/" + bucket))
                         .PUT(BodyPublishers.noBody())
                         .build();
-        assertThat(
-                        HttpClient.newHttpClient()
-                                .send(request, BodyHandlers.ofString())
-                                .statusCode())
+        assertThat(HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).statusCode())
                 .isEqualTo(200);
     }
 

@@ -28,7 +28,7 @@ enum Contender {
     },
     PARTITIONS(
             "as many partitions of one service as pairs, a number for each that goes round, each"
-                + " hop a turn") {
+                    + " hop a turn") {
         @Override
         Contestant open(Path folder, int pairs) throws Exception {
             return new PartitionsRing(folder, pairs);

@@ -203,7 +203,8 @@ public final class Engine {
     }
 
     /**
-     * Runs turns until a snapshot holds all of them, and none after that; takes no inputs meanwhile.
+     * Runs turns until a snapshot holds all of them, and none after that; takes no inputs
+     * meanwhile.
      *
      * @return whether that was reached in time; else turns continue as before
      */
