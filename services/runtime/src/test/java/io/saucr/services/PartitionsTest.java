@@ -1,5 +1,6 @@
 package io.saucr.services;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -19,6 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -243,6 +247,20 @@ class PartitionsTest {
                                         .client()
                                         .ask(new Sums.Unkeyed(), Object.class))
                 .hasMessageContaining("have it implement Keyed");
+    }
+
+    @Test
+    void anEnsembleThatRefusesIsNotAskedForEver() throws Exception {
+        ZooKeeper owner = new ZooKeeper(server.connect(), 30_000, event -> {});
+        owner.addAuthInfo("digest", "eu:secret".getBytes(UTF_8));
+        String unused =
+                owner.create(
+                        "/apps", new byte[0], ZooDefs.Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
+        assertThatThrownBy(() -> run(at("left").partitions(2)))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("/apps/sums does not start: ")
+                .hasMessageContaining("NoAuth");
+        owner.close();
     }
 
     @Test

@@ -30,6 +30,16 @@ final class OrderSession implements AutoCloseable {
         T ask(ZooKeeper zk) throws KeeperException, InterruptedException, IOException;
     }
 
+    /** Servers did not answer for a while; what was asked may have happened or not. */
+    static final class NoAnswerException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        NoAnswerException(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+
     OrderSession(ServicePath place) {
         this.place = place;
     }
@@ -133,7 +143,7 @@ final class OrderSession implements AutoCloseable {
                     close();
                 }
                 if (System.nanoTime() > end) {
-                    throw new IOException(
+                    throw new NoAnswerException(
                             place.connect()
                                     + " does not answer for "
                                     + PATIENCE.toSeconds()

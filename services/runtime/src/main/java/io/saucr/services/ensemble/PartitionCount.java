@@ -25,7 +25,8 @@ public final class PartitionCount {
     /**
      * Notes the number where there is none; waits for the ensemble as long as it takes.
      *
-     * @throws ServiceException where there is another number, or the service has no partitions
+     * @throws ServiceException where there is another number, the service has no partitions, or the
+     *     ensemble refuses it
      */
     public static void fix(ServicePath place, int count) throws InterruptedException {
         try (OrderSession session = new OrderSession(place)) {
@@ -33,8 +34,11 @@ public final class PartitionCount {
                 try {
                     boolean unused = session.until(zk -> fixed(zk, place, count));
                     return;
+                } catch (OrderSession.NoAnswerException e) {
+                    LOG.info("{}: {}; waiting for it", place.path(), e.getMessage());
                 } catch (IOException e) {
-                    LOG.warn("{}: {}; asking again", place.path(), e.getMessage());
+                    throw new ServiceException(
+                            place.path() + " does not start: " + e.getMessage(), e);
                 }
             }
         }

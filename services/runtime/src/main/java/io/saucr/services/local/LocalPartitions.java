@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -177,6 +178,8 @@ public final class LocalPartitions implements RunningPartitions {
                     : new ServiceException(place.name() + " does not start", cause);
         } finally {
             starting.shutdownNow();
+            // What a start that was interrupted opened is closed by it, or found among those here.
+            boolean unused = starting.awaitTermination(1, TimeUnit.MINUTES);
         }
     }
 
