@@ -88,6 +88,8 @@ final class ThrowAwayServer implements Closeable {
         Endpoint endpoint = connection.endpoints().get(0);
         while (process.isAlive() && !end.hasPassed()) {
             try {
+                // A server answers mntr while it loads, too.
+                FourLetterWord.srvr(endpoint, connection, Deadline.in(connection.patience()));
                 return FourLetterWord.mntr(
                         endpoint, connection, Deadline.in(connection.patience()));
             } catch (EndpointException e) {
