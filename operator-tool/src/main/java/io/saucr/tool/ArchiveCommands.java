@@ -299,7 +299,7 @@ final class ArchiveCommands {
                                                     Long.toHexString(loaded.digest()),
                                                     found.digest().isPresent()
                                                             ? ", as the ensemble had"
-                                                            : "; its last entry has no digest, those before it fit"));
+                                                            : "; the ensemble logged no digest"));
                 }
                 return OperatorTool.FINE;
             } catch (IOException e) {

@@ -144,12 +144,12 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
             return alone;
         }
         Path file = scratch.empty("log").resolve("log");
-        Entry last;
+        Copied copied;
         try (NewLog log = new NewLog(file, whole.begun(), false)) {
-            last = copy(store, history, whole.begun(), zxid, log);
+            copied = copy(store, history, whole.begun(), zxid, log);
             log.commit();
         }
-        if (last == null) {
+        if (copied.last() == null) {
             // The next entry is of a later epoch, and behind the point.
             return alone;
         }
@@ -163,21 +163,30 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
                         LogFile.read(file, whole.begun(), snapshot.zxid()));
         return new ArchivePoint(
                 cut,
-                Optional.of(Instant.ofEpochMilli(last.time())),
-                Optional.ofNullable(last.digest()));
+                Optional.of(Instant.ofEpochMilli(copied.last().time())),
+                copied.changed() == null
+                        ? alone.digest().filter(own -> snapshot.kind() == Snapshot.Kind.EXACT)
+                        : Optional.ofNullable(copied.changed().digest()));
     }
+
+    /**
+     * What was copied.
+     *
+     * @param last the last entry; null if there is none
+     * @param changed the last one that changed the tree; null if there is none
+     */
+    private record Copied(Entry last, Entry changed) {}
 
     /**
      * Copies the entries behind one up to another from the pieces. Where one piece ends and the
      * next begins, both have the same entry.
-     *
-     * @return the last entry; null if there is none
      */
-    private static Entry copy(
+    private static Copied copy(
             ArchiveStore store, History history, long after, long through, NewLog log)
             throws IOException {
         long at = after;
         Entry last = null;
+        Entry changed = null;
         while (at < through) {
             long end = at;
             Entry joint = last;
@@ -203,12 +212,13 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
                         break;
                     }
                     if (entry.zxid() > through) {
-                        return last;
+                        return new Copied(last, changed);
                     }
                     if (entry.zxid() > at) {
                         log.append(entry);
                         at = entry.zxid();
                         last = entry;
+                        changed = entry.changesNothing() ? changed : entry;
                     }
                 }
             }
@@ -222,6 +232,6 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
                         piece.name() + ": it ends before the entry that its name says");
             }
         }
-        return last;
+        return new Copied(last, changed);
     }
 }

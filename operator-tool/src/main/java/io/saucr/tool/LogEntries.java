@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.zip.Adler32;
 import java.util.zip.ZipException;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
 import org.apache.zookeeper.server.util.SerializeUtils;
 import org.apache.zookeeper.txn.TxnDigest;
@@ -49,7 +50,16 @@ final class LogEntries implements Closeable {
             return Arrays.equals(bytes, other.bytes);
         }
 
-        /** Of the tree after it, as the leader calculated it; null if the ensemble keeps none. */
+        /** Whether it is a write that was refused, or none at all: it changes no tree. */
+        boolean changesNothing() {
+            return ByteBuffer.wrap(bytes).getInt(ZXID_OFFSET + 2 * Long.BYTES)
+                    == ZooDefs.OpCode.error;
+        }
+
+        /**
+         * Of the tree after it, as the leader calculated it; null if it changes nothing, or the
+         * ensemble keeps none.
+         */
         TxnDigest digest() throws IOException {
             return SerializeUtils.deserializeTxn(bytes).getDigest();
         }
@@ -102,7 +112,7 @@ final class LogEntries implements Closeable {
     private Entry read() throws IOException {
         long expected = in.readLong();
         int length = in.readInt();
-        if (length <= ZXID_OFFSET + 2 * Long.BYTES || length > LARGEST_ENTRY) {
+        if (length < ZXID_OFFSET + 2 * Long.BYTES + Integer.BYTES || length > LARGEST_ENTRY) {
             throw damaged();
         }
         byte[] bytes = new byte[length];

@@ -142,6 +142,9 @@ class ArchiveTest {
                 history.elect();
             }
             points.add(history.write(i % 2 == 0 ? "/a" : "/n" + i, "x" + i, NOON + 10 + i));
+            if (i % 4 == 0) {
+                points.add(history.refuse(NOON + 10 + i));
+            }
             if (i == 6) {
                 round();
             } else if (i % 3 == 0) {

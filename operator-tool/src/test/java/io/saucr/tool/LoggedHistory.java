@@ -20,6 +20,7 @@ import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
 import org.apache.zookeeper.server.persistence.SnapStream.StreamMode;
 import org.apache.zookeeper.txn.CreateTxn;
+import org.apache.zookeeper.txn.ErrorTxn;
 import org.apache.zookeeper.txn.SetDataTxn;
 import org.apache.zookeeper.txn.TxnDigest;
 import org.apache.zookeeper.txn.TxnHeader;
@@ -81,10 +82,23 @@ final class LoggedHistory {
                 is
                         ? new SetDataTxn(path, data, 1)
                         : new CreateTxn(path, data, ZooDefs.Ids.OPEN_ACL_UNSAFE, false, 1);
+        return log(header, txn, true);
+    }
+
+    /** A write that was refused: an entry without a digest. */
+    long refuse(long time) {
+        zxid++;
+        return log(
+                new TxnHeader(Snapshots.SESSION, 1, zxid, time, ZooDefs.OpCode.error),
+                new ErrorTxn(KeeperException.Code.NONODE.intValue()),
+                false);
+    }
+
+    private long log(TxnHeader header, Record txn, boolean digest) {
         tree.processTxn(header, txn, null);
         digests.put(zxid, tree.getTreeDigest());
         Request request = new Request(header.getClientId(), 1, header.getType(), header, txn, zxid);
-        request.setTxnDigest(new TxnDigest(2, tree.getTreeDigest()));
+        request.setTxnDigest(digest ? new TxnDigest(2, tree.getTreeDigest()) : null);
         entries.put(zxid, request.getSerializeData());
         return zxid;
     }
