@@ -201,7 +201,7 @@ final class Release {
         reads.removeIf(it -> it.answer().caller().equals(caller));
     }
 
-    /** Requests whose answers still wait did not happen, as their turns are undone. */
+    /** Requests whose answers still wait did not happen, as their turns are undone (K21). */
     void undone(String reason, List<Action> out) {
         if (lease != null) {
             // They may have heard otherwise; the end of their links says that nobody knows.

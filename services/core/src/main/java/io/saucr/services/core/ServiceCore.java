@@ -505,9 +505,9 @@ public final class ServiceCore {
     }
 
     /**
-     * Turns above this one are undone, and this core with them; all up to it is final, and leaves.
-     * Requests without a number of the others, or of no turn yet, are refused, as they did not
-     * happen; what has a number comes again (K6). The last event.
+     * Turns above this one are undone, and this core with them (K21); all up to it is final, and
+     * leaves. Requests without a number of the others, or of no turn yet, are refused, as they did
+     * not happen; what has a number comes again (K6). The last event.
      */
     public List<Action> undone(long upTo, String reason) {
         List<Action> out = new ArrayList<>(moved(Finals.turns(Math.min(upTo, past.turn))));

@@ -18,8 +18,8 @@ public sealed interface Ending {
     record Deposed(String reason) implements Ending {}
 
     /**
-     * Turns above this one are undone. The guard has all up to it made final before the next life
-     * begins, which {@link Guard#recover} gives what was behind it.
+     * Turns above this one are undone (K21). The guard has all up to it made final before the next
+     * life begins, which {@link Guard#recover} gives what was behind it.
      */
     record Undone(long upTo, String reason) implements Ending {}
 

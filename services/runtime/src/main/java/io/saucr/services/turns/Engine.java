@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What runs a service while it is primary: a {@link Front}, and a {@link Life} behind it. Where a
- * life ends as its turns are undone, the next one begins from memory behind the same front; every
- * other end is the owner's. A process has one engine of a local service, and one after the other of
- * a service whose members take turns. One thread runs turns, two write snapshots and read files,
- * two make calls to the world and look after room; those that move frames are the process's.
+ * life ends as its turns are undone, the next one begins from memory behind the same front (K21);
+ * every other end is the owner's. A process has one engine of a local service, and one after the
+ * other of a service whose members take turns. One thread runs turns, two write snapshots and read
+ * files, two make calls to the world and look after room; those that move frames are the process's.
  *
  * <p>It is made in steps, as which process is to serve is decided between them: {@link #open}
  * recovers, {@link #listen} makes its address known to the caller, which then becomes primary, and
@@ -174,14 +174,15 @@ public final class Engine {
                 }
                 front.release(why.reason());
                 Life next = born();
-                room.look(next.turns());
+                room.say(next.turns());
                 next.turns().hold(held);
                 next.measure(measures);
                 life = next;
                 front.host(next);
                 next.begin();
                 LOG.warn(
-                        "{}: turns {} to {} are undone: {}. It continues behind turn {} after {} ms",
+                        "{}: turns {} to {} are undone: {}. It continues behind turn {} after {}"
+                                + " ms",
                         place.name(),
                         why.upTo() + 1,
                         before.turns().core().newestTurn(),

@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Where a service meets others: connections, its HTTP endpoint, its calls to the world and its
  * writes to the ensemble. What arrives goes to the life that it hosts, or waits for the next one:
- * sockets that listen, calls and writes under way survive a life, links end with it. The steps
- * belong to one thread at a time; questions to any.
+ * sockets that listen, calls and writes under way survive a life, links end with it (K21). The
+ * steps belong to one thread at a time; questions to any.
  */
 final class Front implements AutoCloseable {
 

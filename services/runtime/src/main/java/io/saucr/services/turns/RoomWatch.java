@@ -11,12 +11,18 @@ final class RoomWatch {
 
     private final Place place;
     private final Guard.Room room;
-    private boolean hadRoom = true;
-    private boolean wasScarce;
+    private volatile boolean hadRoom = true;
+    private volatile boolean wasScarce;
 
     RoomWatch(Place place, Guard.Room room) {
         this.place = place;
         this.room = room;
+    }
+
+    /** Says what the last look found; waits for no disk. */
+    void say(Turns turns) {
+        turns.room(hadRoom);
+        turns.scarce(wasScarce);
     }
 
     /** Looks now. Any thread but that of turns. */

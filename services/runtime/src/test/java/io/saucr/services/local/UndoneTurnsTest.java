@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Turns of running services are undone at random while clients and services talk to them over
+ * K21: turns of running services are undone at random while clients and services talk to them over
  * sockets: nothing is lost, doubled or out of order (K1 to K17), what was told is never undone, and
  * each life that begins from memory is one from disk.
  */
