@@ -1,0 +1,27 @@
+package io.saucr.services.core.speculation;
+
+/** A rule that the model of a group breaks, so that a test shows that this is noticed. */
+enum Broken {
+    NOTHING,
+    D2_NO_DEPENDENCY,
+    D2_EMPTY_VERTEX,
+    D3_NO_COMMIT_ORDER,
+    D4_LOWER_WORLD_TAKEN,
+    D4_HELD_KEPT,
+    D4_NO_RESEND,
+    D5_REPORTED_BEFORE_SYNC,
+    D7_LEAVES_ONCE_SYNCED,
+    D8_ANNOUNCED_WHILE_DECIDING,
+    D8_TOLD_BEFORE_WRITTEN,
+    D9_DECIDED_UNLISTED,
+    D9_OLD_EPOCH_OBEYED,
+    D10_REPORTED_BEFORE_PASSED,
+    D10_PASSED_NOT_READ,
+    D11_KEPT_ALL,
+    D11_KEPT_NONE,
+    D11_BOUNDARY_FOR_CUT,
+    D11_COMPARED_AFTER_A_MISS,
+    D11_LEFT_FOR_CUT,
+    D13_START_TRUSTED,
+    D13_NOTE_STAYS
+}

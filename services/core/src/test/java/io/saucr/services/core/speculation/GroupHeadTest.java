@@ -1,0 +1,75 @@
+package io.saucr.services.core.speculation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.head.Head.UnreadableHeadException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** The text of a group's head (D8). */
+class GroupHeadTest {
+
+    private static final Birth BIRTH = new Birth(1, 2);
+
+    private static GroupHead.Member member(String name, long cut) {
+        return new GroupHead.Member(name, BIRTH, cut, OptionalLong.empty());
+    }
+
+    private static final GroupHead HEAD =
+            new GroupHead(7, 255, 1, "host:1", 3, List.of(member("trips", 4), member("hotels", 0)))
+                    .left(0, 9);
+
+    private static final String TEXT =
+            "saucr-group-head 1 epoch=7 nonce=00000000000000ff leader=1 at=host:1 world=3"
+                    + " members=trips:00000000000000010000000000000002:4:left=9,"
+                    + "hotels:00000000000000010000000000000002:0\n";
+
+    @Test
+    void isOneLineThatIsReadAgain() throws Exception {
+        assertThat(HEAD.encode()).asString(StandardCharsets.UTF_8).isEqualTo(TEXT);
+        assertThat(GroupHead.decode(HEAD.encode())).isEqualTo(HEAD);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "saucr-group-head 1|saucr-group-head 2|not \"saucr-group-head 1",
+                "epoch=7|epoch=0|not \"saucr-group-head 1",
+                "epoch=7|epoch=9999999999999999999|9999999999999999999",
+                "leader=1|leader=2|led by 2",
+                ":4:|:x:|is no member",
+                "left=9|left=3|left at",
+                "hotels|trips|is a member twice",
+                "hotels|a b|not \"saucr-group-head 1",
+            })
+    void anythingElseIsRefusedWithWhatStandsThere(String part, String other, String reason) {
+        byte[] content = TEXT.replace(part, other).getBytes(StandardCharsets.UTF_8);
+        assertThatThrownBy(() -> GroupHead.decode(content))
+                .isInstanceOf(UnreadableHeadException.class)
+                .hasMessageContaining(reason);
+    }
+
+    @Test
+    void whatIsTooLongOrNoTextIsRefused() {
+        assertThatThrownBy(() -> GroupHead.decode(new byte[GroupHead.LARGEST_BYTES + 1]))
+                .hasMessageContaining("bytes");
+        assertThatThrownBy(() -> GroupHead.decode(new byte[] {(byte) 0xff}))
+                .hasMessageContaining("it is no text");
+    }
+
+    @Test
+    void onlyTheCutSaysWhatSurvivedADecision() {
+        assertThat(HEAD.decision()).isEqualTo(new Decision(3, VersionVector.of(4)));
+        assertThat(HEAD.floor()).isEqualTo(VersionVector.of(9));
+        assertThat(HEAD.admitted(0).floor()).isEqualTo(VersionVector.of(4));
+    }
+}
