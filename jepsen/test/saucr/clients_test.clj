@@ -45,7 +45,7 @@
                               (history register/invoke! client
                                        [[:read [7 nil]] [:cas [7 [1 2]]] [:write [7 1]] [:read [7 nil]] [:cas [7 [1 2]]]
                                         [:cas [7 [1 3]]] [:write [7 4]] [:read [7 nil]]])))]
-        (is (= [[:read :ok [7 nil] nil]
+        (is (= [[:read :ok [7 register/absent] nil]
                 [:cas :fail [7 [1 2]] :other-value]
                 [:write :ok [7 1] nil]
                 [:read :ok [7 1] nil]

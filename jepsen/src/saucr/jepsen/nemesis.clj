@@ -10,12 +10,15 @@
             [saucr.membership :as membership]))
 
 (defn- package
-  "A package of a fault that begins with `start`, a function of test and context that returns a value, and ends with `stop`."
-  [{:keys [name begin end value interval nemesis color]}]
+  "A package of a fault that begins with `start`, a function of test and context that returns a value, and ends with `stop`.
+  With `pause` it ends at once, and that many seconds pass before it begins."
+  [{:keys [name begin end value interval pause nemesis color]}]
   {:nemesis nemesis
-   :generator (->> (gen/flip-flop (fn [test context] {:type :info :f begin :value (value test context)})
-                                  (gen/repeat {:type :info :f end}))
-                   (gen/stagger interval))
+   :generator (if pause
+                (cycle [(gen/sleep pause) {:type :info :f begin} {:type :info :f end}])
+                (->> (gen/flip-flop (fn [test context] {:type :info :f begin :value (value test context)})
+                                    (gen/repeat {:type :info :f end}))
+                     (gen/stagger interval)))
    :final-generator {:type :info :f end}
    :perf #{{:name name :start #{begin} :stop #{end} :color color}}})
 
@@ -49,8 +52,7 @@
   it, SAUCR's do not serve until an operator decides."
   [{:keys [db interval]}]
   (package
-    {:name "blackout" :begin :black-out :end :light-returns :color "#8A8A8A" :interval (* 2 interval)
-     :value (fn [_ _] nil)
+    {:name "blackout" :begin :black-out :end :light-returns :color "#8A8A8A" :pause (* 4 interval)
      :nemesis (nemesis
                 {:black-out (fn [test _] (on test (:nodes test) (fn [_ _] (db/lose-power! (:filesystem db)))))
                  :light-returns (fn [test _] (on test (:nodes test) db/start!))})}))

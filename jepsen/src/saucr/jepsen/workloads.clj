@@ -10,6 +10,7 @@
                     [random :as rand]
                     [store :as store]]
             [jepsen.tests.linearizable-register :as linearizable]
+            [knossos.model :as model]
             [saucr.jepsen.db :as db]
             [saucr.workload.bank :as bank]
             [saucr.workload.ids :as ids]
@@ -93,7 +94,8 @@
   (gen/each-thread a-read))
 
 (defn- register-workload [opts]
-  (assoc (linearizable/test {:nodes (:nodes opts) :per-key-limit (:per-key-limit opts) :process-limit 40})
+  (assoc (linearizable/test {:nodes (:nodes opts) :per-key-limit (:per-key-limit opts) :process-limit 40
+                              :model (model/cas-register register/absent)})
          :client (zk-client register/setup! register/invoke!
                             (fn [op] (update op :value #(independent/tuple (first %) (second %)))))
          :threads (* 2 (count (:nodes opts)))))

@@ -1,19 +1,21 @@
 (ns saucr.workload.register
   "Registers: read, write, compare-and-set, each register a node. A value is [register value]; that of :cas is
-  [register [old new]]. Linearizable, because each read is behind a sync."
+  [register [old new]]. Linearizable, because each read is behind a sync. A register that was never written is :absent, and so is one
+  that was lost: a read of nil fits anywhere to the checker."
   (:require [saucr.zk :as zk]))
 
 (def root "/register")
+(def absent :absent)
 (defn- path [k] (str root "/" k))
 
 (defn setup! [client] (zk/ensure-node client root nil))
 
 (defn- read-now
-  "[value version] of a register; nil where it was never written."
+  "[value version] of a register; no version where there is none."
   [client k]
   (try
     (subvec (zk/read-node client (path k)) 0 2)
-    (catch org.apache.zookeeper.KeeperException$NoNodeException _ nil)))
+    (catch org.apache.zookeeper.KeeperException$NoNodeException _ [absent nil])))
 
 (defn- create-or-set [client k v]
   (try
