@@ -49,6 +49,7 @@ find_maven() {
 closure() {
     case "$1" in
     saucr-model | operator-tool | local-ensemble) echo saucr-core ;;
+    client-suites) printf '%s\n' saucr-core local-ensemble ;;
     zookeeper-server) printf '%s\n' saucr-core operator-tool local-ensemble history crash-framework ;;
     crash-framework) printf '%s\n' saucr-core local-ensemble history ;;
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;

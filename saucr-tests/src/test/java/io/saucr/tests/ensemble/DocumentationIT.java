@@ -81,6 +81,8 @@ class DocumentationIT {
                     ApacheTestsCommand.class.getName(),
                     "bin/saucr-crash",
                     CrashCommand.class.getName(),
+                    "bin/saucr-client-suites",
+                    "io.saucr.suites.ClientSuitesCommand",
                     "bin/saucr-services",
                     "io.saucr.services.tool.ServicesCommand",
                     "bin/saucr-services-crash",
@@ -751,7 +753,12 @@ class DocumentationIT {
     private static URLClassLoader programs() throws IOException {
         List<String> entries = new ArrayList<>();
         for (String module :
-                List.of("benchmarks", "services/benchmarks", "services/tests", "services/tool")) {
+                List.of(
+                        "benchmarks",
+                        "client-suites",
+                        "services/benchmarks",
+                        "services/tests",
+                        "services/tool")) {
             Path built = ROOT.resolve(module).resolve("target");
             entries.add(built.resolve("classes").toString());
             entries.addAll(
@@ -780,6 +787,9 @@ class DocumentationIT {
             if (arguments.get(1).equals("run")) {
                 arguments.addAll(List.of("--server", "jars", "--own-classes", "classes"));
             }
+        }
+        if (command.startsWith("bin/saucr-client-suites run")) {
+            arguments.addAll(List.of("--ours", "tarball"));
         }
         Class<?> parser = loader.loadClass("picocli.CommandLine");
         Object line = commandLine(parser, loader.loadClass(CAMPAIGNS.get(program(command))));

@@ -50,6 +50,7 @@ class WordsTest {
                     "history",
                     "crash-framework",
                     "apache-tests",
+                    "client-suites",
                     "ycsb-binding",
                     "benchmarks");
 

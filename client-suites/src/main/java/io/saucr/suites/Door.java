@@ -1,0 +1,224 @@
+package io.saucr.suites;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZKUtil;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
+
+/**
+ * Stands where a test expects a server of its own: a port that leads to the ensemble that all tests
+ * share. All connections lead to one server as long as it accepts them, so that clients see each
+ * other's writes at once, as on a single server. Thread-safe.
+ */
+public final class Door implements AutoCloseable {
+    private static final int PATIENCE_MS = 2000;
+    private static final int ATTEMPTS_TO_EMPTY = 20;
+
+    /** With the password of ZooKeeper's own example, {@code test}, which the suites use, too. */
+    static final String SUPER_USER = "super:test";
+
+    private final String connectString;
+    private final List<InetSocketAddress> servers;
+    private final int port;
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    private volatile int current;
+    private volatile ServerSocket listener; // null while it is closed
+
+    public Door(String connectString, int port) {
+        this.connectString = connectString;
+        this.servers =
+                new ConnectStringParser(connectString)
+                        .getServerAddresses().stream()
+                                .map(a -> new InetSocketAddress(a.getHostString(), a.getPort()))
+                                .toList();
+        this.port = port;
+    }
+
+    /**
+     * The program behind a script that a test takes for a server.
+     *
+     * @param args the port, and the server's data folder: the tree is emptied when that is new
+     */
+    public static void main(String[] args) throws Exception {
+        Door door =
+                new Door(TestServers.ofEnvironment().connectString(), Integer.parseInt(args[0]));
+        Path mark = Path.of(args[1]).resolve("emptied");
+        if (!Files.exists(mark)) {
+            door.emptyTree();
+            Files.writeString(mark, "");
+        }
+        door.open();
+        Thread.currentThread().join();
+    }
+
+    /** Accepts clients until it is closed; may be opened again then. */
+    public void open() throws IOException {
+        ServerSocket socket = new ServerSocket();
+        socket.setReuseAddress(true);
+        socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        listener = socket;
+        start(
+                "door " + socket.getLocalPort(),
+                () -> {
+                    while (!socket.isClosed()) {
+                        serve(socket.accept());
+                    }
+                });
+    }
+
+    /** The port, which the system has chosen if the given one was 0. */
+    public int port() {
+        return listener.getLocalPort();
+    }
+
+    private void serve(Socket client) {
+        open.add(client);
+        start(
+                "client of the door",
+                () -> {
+                    try (client;
+                            Socket server = connect()) {
+                        open.add(server);
+                        start("server to client", () -> copy(server, client));
+                        copy(client, server);
+                        open.remove(server);
+                    } finally {
+                        open.remove(client);
+                    }
+                });
+    }
+
+    private Socket connect() throws IOException {
+        for (int i = 0; i < servers.size(); i++) {
+            int index = (current + i) % servers.size();
+            Socket socket = new Socket();
+            try {
+                socket.connect(servers.get(index), PATIENCE_MS);
+                if (serves(servers.get(index))) {
+                    current = index;
+                    return socket;
+                }
+                socket.close();
+            } catch (IOException e) {
+                socket.close();
+            }
+        }
+        throw new IOException("no server of " + connectString + " serves");
+    }
+
+    /** A server that starts or looks for a leader accepts connections, and closes them. */
+    private static boolean serves(InetSocketAddress server) throws IOException {
+        try (Socket socket = new Socket()) {
+            socket.connect(server, PATIENCE_MS);
+            socket.setSoTimeout(PATIENCE_MS);
+            socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
+                    .contains("Mode: ");
+        }
+    }
+
+    /** Until one of the two is closed; then both are. */
+    private static void copy(Socket from, Socket to) throws IOException {
+        try (from;
+                to) {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            in.transferTo(out);
+        }
+    }
+
+    /** Connections end in exceptions, of which nobody needs to hear. */
+    private static void start(String name, IoTask task) {
+        Thread thread =
+                new Thread(
+                        () -> {
+                            try {
+                                task.run();
+                            } catch (IOException e) {
+                                return;
+                            }
+                        },
+                        name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private interface IoTask {
+        void run() throws IOException;
+    }
+
+    /** Removes all that earlier tests left. */
+    public void emptyTree() throws IOException, InterruptedException, KeeperException {
+        CountDownLatch connected = new CountDownLatch(1);
+        ZooKeeper client =
+                new ZooKeeper(
+                        connectString,
+                        10_000,
+                        event -> {
+                            if (event.getState() == KeeperState.SyncConnected) {
+                                connected.countDown();
+                            }
+                        });
+        try {
+            if (!connected.await(1, TimeUnit.MINUTES)) {
+                throw new IOException("no server of " + connectString + " serves");
+            }
+            client.addAuthInfo("digest", SUPER_USER.getBytes(StandardCharsets.UTF_8));
+            for (int attempt = 1; !emptied(client); attempt++) {
+                if (attempt == ATTEMPTS_TO_EMPTY) {
+                    throw new IOException("the tree fills while it is emptied: a test still runs");
+                }
+            }
+        } finally {
+            client.close();
+        }
+    }
+
+    /**
+     * Whether all could be removed: clients of an earlier test may still write, and servers end.
+     */
+    private static boolean emptied(ZooKeeper client) throws InterruptedException {
+        try {
+            for (String child : client.getChildren("/", false)) {
+                if (!child.equals("zookeeper")) {
+                    ZKUtil.deleteRecursive(client, "/" + child);
+                }
+            }
+            return client.getChildren("/", false).size() == 1;
+        } catch (KeeperException e) {
+            Thread.sleep(500);
+            return false;
+        }
+    }
+
+    /** Ends all connections, as a server's end does. */
+    @Override
+    public void close() throws IOException {
+        if (listener != null) {
+            listener.close();
+            listener = null;
+        }
+        List<Socket> sockets = new ArrayList<>(open);
+        open.removeAll(sockets);
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+}
