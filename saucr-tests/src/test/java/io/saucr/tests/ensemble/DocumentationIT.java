@@ -699,6 +699,11 @@ class DocumentationIT {
                         command.replaceFirst("^mvn ", "mvn -q -o ")
                                 .replaceFirst(" (package|verify|test)\\b", " validate"));
             }
+            if (command.startsWith("bin/saucr-applications ")) {
+                // It fetches the application, and takes minutes.
+                assertThat(project(command, "bin/saucr-applications --help"))
+                        .contains(command.split(" ")[1]);
+            }
         }
 
         assertThat(
