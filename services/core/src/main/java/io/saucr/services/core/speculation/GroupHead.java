@@ -2,7 +2,6 @@ package io.saucr.services.core.speculation;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.head.Head.UnreadableHeadException;
-
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,6 @@
 package io.saucr.services.core.speculation;
 
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
-
 import java.util.List;
 
 /**

@@ -3,11 +3,9 @@ package io.saucr.services.core.speculation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
-
-import org.junit.jupiter.api.Test;
-
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 
 /** What is final among what members reported (D6). */
 class ClosureTest {

@@ -6,13 +6,11 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.speculation.Coordinator.Action;
 import io.saucr.services.core.speculation.Coordinator.Next;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
-
-import org.junit.jupiter.api.Test;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
 
 /** The coordinator of three members; epoch 5, world 1, the head at version 8. */
 class CoordinatorTest {

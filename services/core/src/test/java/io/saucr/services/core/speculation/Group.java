@@ -13,7 +13,6 @@ import io.saucr.services.core.speculation.GroupMember.Up;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.Versions.Taking;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;

@@ -2,7 +2,6 @@ package io.saucr.services.core.speculation;
 
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -3,7 +3,6 @@ package io.saucr.services.core.speculation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.services.core.speculation.GroupExplorer.Found;
-
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.Versions.Taking;
-
 import org.junit.jupiter.api.Test;
 
 /** A member's own versions: what it may take, what is final, what it keeps. It is member 0. */
