@@ -106,7 +106,7 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
      * A full backup, in the form of {@link Backup}.
      *
      * @param begun the last zxid that its snapshot shows whole
-     * @param zxid the last one that its snapshot may show: the earliest one that it restores
+     * @param zxid the earliest one that it restores
      * @param files their full names; the description comes first
      */
     record Full(long begun, long zxid, Instant made, List<String> files) {}
@@ -202,7 +202,7 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
                 .formatted(
                         history,
                         full.backup().begun(),
-                        full.backup().snapshot().zxid(),
+                        full.backup().earliest(),
                         TIME.format(full.made()));
     }
 

@@ -149,7 +149,7 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
             copied = copy(store, history, whole.begun(), zxid, log);
             log.commit();
         }
-        if (copied.last() == null) {
+        if (copied.last() == null && whole.log() == null) {
             // The next entry is of a later epoch, and behind the point.
             return alone;
         }
@@ -160,7 +160,7 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
                         whole.begun(),
                         true,
                         file,
-                        LogFile.read(file, whole.begun(), snapshot.zxid()));
+                        LogFile.read(file, whole.begun(), full.zxid()));
         return new ArchivePoint(
                 cut,
                 Optional.of(Instant.ofEpochMilli(copied.last().time())),

@@ -121,6 +121,14 @@ record Backup(
         return log == null ? snapshot.zxid() : log.last();
     }
 
+    /**
+     * The earliest zxid whose state it has: with the log cut there, it shows nothing later. A
+     * snapshot that is not exact may show in part even the write behind its own zxid.
+     */
+    long earliest() {
+        return snapshot.kind() == Snapshot.Kind.EXACT ? snapshot.zxid() : through();
+    }
+
     /** The name that a server finds the snapshot by: what it shows whole. */
     private String snapshotName() {
         return "snapshot." + Long.toHexString(begun) + snapshot.suffix();

@@ -611,4 +611,25 @@ class ArchiveTest {
         history.write("/a", "4", NOON + 4);
         assertThat(log()).isEmpty();
     }
+
+    /** It says the zxid before the write that it shows in part. */
+    @Test
+    void aSnapshotThatIsNotExactRestoresNoPointBeforeItsLogEnds() throws Exception {
+        history.write("/a", "0", NOON);
+        long begun = history.write("/a", "1", NOON + 1);
+        first.answer(
+                "snapshot",
+                question -> history.fuzzySnapshot("/a", NOON + 2),
+                () -> Snapshot.hex(begun));
+        assertThat(round().exitCode()).isZero();
+        history.write("/a", "3", NOON + 3);
+        log();
+        assertThat(restore("--to-zxid=" + Snapshot.hex(begun)).err())
+                .contains("can be restored from 0x500000003 to 0x500000004");
+        for (long point = begun + 1; point <= history.zxid(); point++) {
+            assertThat(restore("--to-zxid=" + Snapshot.hex(point)).out())
+                    .startsWith("Restored " + Snapshot.hex(point));
+            assertThat(loaded(point)).isEqualTo(history.digest(point));
+        }
+    }
 }

@@ -114,6 +114,16 @@ final class LoggedHistory {
         }
     }
 
+    /** One that shows the next write already, in part; then that is written. */
+    byte[] fuzzySnapshot(String path, long time) {
+        long before = tree.getNode(path).stat.getMzxid();
+        tree.getNode(path).stat.setMzxid(zxid + 1);
+        byte[] bytes = snapshot();
+        tree.getNode(path).stat.setMzxid(before);
+        write(path, "in part", time);
+        return bytes;
+    }
+
     /** Null if what comes next is purged, as a server does. */
     byte[] log(String question) {
         long after = Long.decode(question.substring(question.indexOf('=') + 1));
