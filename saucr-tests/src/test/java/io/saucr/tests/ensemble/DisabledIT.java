@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 /**
  * With SAUCR off, the same client's operations leave the same bytes on every server's disk as
  * Apache's released server does, except for what is never the same twice: session ids, times, and
- * the two checksums over them.
+ * the two checksums over them. An empty file is there in addition, whose lock keeps a second
+ * process off the folder.
  */
 class DisabledIT {
     private static final int FILE_HEADER_BYTES = 16;
@@ -35,6 +36,7 @@ class DisabledIT {
     private static final int TREE_DIGEST_BYTES = 8;
 
     private static final byte END_OF_RECORD = 'B';
+    private static final String LOCK = "saucr.lock";
 
     /** What a server has on disk, with the bytes that are never the same twice made zero. */
     private record Disk(TreeSet<String> files, String header, long fileLength, List<String> log) {}
@@ -44,6 +46,7 @@ class DisabledIT {
         List<Disk> ours = disksAfterOperations("disabled-ours", BuiltDistribution.servers());
         List<Disk> apaches = disksAfterOperations("disabled-apaches", Distribution.stock());
         assertThat(ours.get(0).log()).hasSizeGreaterThan(30);
+        assertThat(ours).allSatisfy(each -> assertThat(each.files().remove(LOCK)).isTrue());
         assertThat(ours).isEqualTo(apaches);
     }
 
