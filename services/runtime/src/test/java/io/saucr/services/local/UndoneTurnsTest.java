@@ -408,6 +408,7 @@ class UndoneTurnsTest {
     }
 
     @Test
+    @Tag("long")
     void nothingIsLostDoubledOrUnsaid() throws Exception {
         undo(25);
     }
