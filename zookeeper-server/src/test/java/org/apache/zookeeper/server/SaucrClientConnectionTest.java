@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server;
 
+import static org.apache.zookeeper.server.RecordingServer.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,9 +10,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.InputArchive;
@@ -63,22 +62,8 @@ class SaucrClientConnectionTest {
         port.shutdown();
     }
 
-    private static ByteBuffer[] frame(int sender, int number, int bytes) {
-        ByteBuffer head = ByteBuffer.allocate(12).putInt(bytes).putInt(sender).putInt(number);
-        byte[] body = new byte[bytes];
-        Arrays.fill(body, (byte) (sender * 31 + number));
-        return new ByteBuffer[] {head.flip(), ByteBuffer.wrap(body)};
-    }
-
     private void expectFrame(int[] next) throws IOException {
-        byte[] body = new byte[in.readInt()];
-        int sender = in.readInt();
-        int number = in.readInt();
-        assertThat(number).isEqualTo(next[sender]++);
-        in.readFully(body);
-        byte[] expected = new byte[body.length];
-        Arrays.fill(expected, (byte) (sender * 31 + number));
-        assertThat(Arrays.equals(body, expected)).isTrue();
+        RecordingServer.expectFrame(in, next);
     }
 
     @Test

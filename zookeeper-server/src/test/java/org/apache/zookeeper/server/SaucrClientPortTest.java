@@ -1,11 +1,15 @@
 package org.apache.zookeeper.server;
 
+import static org.apache.zookeeper.server.RecordingServer.connectRequest;
+import static org.apache.zookeeper.server.RecordingServer.content;
+import static org.apache.zookeeper.server.RecordingServer.join;
+import static org.apache.zookeeper.server.RecordingServer.request;
+import static org.apache.zookeeper.server.RecordingServer.soon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -15,19 +19,13 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
-import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.proto.ConnectRequest;
-import org.apache.zookeeper.proto.RequestHeader;
 import org.apache.zookeeper.server.command.FourLetterCommands;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,55 +39,17 @@ class SaucrClientPortTest {
     private static final String WORKERS = "zookeeper.nio.numWorkerThreads";
     private static final String WORDS = "zookeeper.4lw.commands.whitelist";
 
-    private record Received(ServerCnxn from, int xid, ByteBuffer content, String thread) {}
-
-    /** What a server does with requests, which here is to remember them. */
-    private static class Recorder extends ZooKeeperServer {
-        final List<Received> received = new CopyOnWriteArrayList<>();
-
-        /** Handled in the thread that has read it. */
-        volatile Handler handler = (from, xid) -> {};
-
-        interface Handler {
-            void handle(ServerCnxn from, int xid) throws IOException;
-        }
-
+    private static final class Recorder extends RecordingServer {
         volatile boolean confirmsSessions = true;
-
-        @Override
-        public boolean isRunning() {
-            return true;
-        }
-
-        @Override
-        void removeCnxn(ServerCnxn connection) {
-            // There is nothing to remove it from.
-        }
 
         @Override
         public void processConnectRequest(ServerCnxn from, ConnectRequest request) {
             boolean confirms = confirmsSessions;
             from.disableRecv();
-            from.setSessionTimeout(600_000);
+            super.processConnectRequest(from, request);
             if (confirms) {
                 from.enableRecv();
             }
-        }
-
-        @Override
-        public void processPacket(ServerCnxn from, RequestHeader header, RequestRecord request)
-                throws IOException {
-            received.add(
-                    new Received(
-                            from,
-                            header.getXid(),
-                            ByteBuffer.wrap(request.readBytes()),
-                            Thread.currentThread().getName()));
-            handler.handle(from, header.getXid());
-        }
-
-        List<Integer> xids() {
-            return received.stream().map(Received::xid).toList();
         }
     }
 
@@ -97,16 +57,11 @@ class SaucrClientPortTest {
     private Recorder server;
     private SaucrClientPort port;
 
-    private static ConditionFactory soon() {
-        return Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
-    }
-
     @BeforeEach
     void start() throws IOException {
         System.setProperty(WORDS, "*");
         FourLetterCommands.resetWhiteList();
         server = new Recorder();
-        server.setZKDatabase(new ZKDatabase(null));
         open();
     }
 
@@ -140,58 +95,11 @@ class SaucrClientPortTest {
         client.getOutputStream().write(bytes);
     }
 
-    private static byte[] join(byte[]... parts) {
-        ByteArrayOutputStream joined = new ByteArrayOutputStream();
-        for (byte[] part : parts) {
-            joined.writeBytes(part);
-        }
-        return joined.toByteArray();
-    }
-
-    private static byte[] connectRequest() throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        DataOutputStream out = new DataOutputStream(bytes);
-        out.writeInt(45); // what follows
-        out.writeInt(0); // version
-        out.writeLong(0); // last zxid
-        out.writeInt(600_000); // time-out
-        out.writeLong(0); // session
-        out.writeInt(16);
-        out.write(new byte[16]);
-        out.writeBoolean(false);
-        return bytes.toByteArray();
-    }
-
-    private static byte[] content(int xid, int length) {
-        byte[] content = new byte[length];
-        new Random(xid).nextBytes(content);
-        return content;
-    }
-
-    private static byte[] request(int xid, int length) {
-        return ByteBuffer.allocate(12 + length)
-                .putInt(8 + length)
-                .putInt(xid)
-                .putInt(OpCode.getData)
-                .put(content(xid, length))
-                .array();
-    }
-
-    private void expect(int... lengths) {
-        soon().until(() -> server.received.size() >= lengths.length);
-        for (int i = 0; i < lengths.length; i++) {
-            Received received = server.received.get(i);
-            assertThat(received.xid()).isEqualTo(i);
-            assertThat(received.content()).isEqualTo(ByteBuffer.wrap(content(i, lengths[i])));
-        }
-        assertThat(server.received).hasSize(lengths.length);
-    }
-
     @Test
     void severalRequestsOfOneReadAreHandledInOrder() throws IOException {
         Socket client = connect();
         send(client, join(connectRequest(), request(0, 5), request(1, 0), request(2, 700)));
-        expect(5, 0, 700);
+        server.expect(5, 0, 700);
         assertThat(server.received.get(0).thread()).contains("SelectorThread");
     }
 
@@ -203,7 +111,7 @@ class SaucrClientPortTest {
             Socket client = connect();
             send(client, Arrays.copyOf(all, split));
             send(client, Arrays.copyOfRange(all, split, all.length));
-            expect(5, 0, 9);
+            server.expect(5, 0, 9);
             client.close();
         }
         server.received.clear();
@@ -211,7 +119,7 @@ class SaucrClientPortTest {
         for (byte each : all) {
             send(client, new byte[] {each});
         }
-        expect(5, 0, 9);
+        server.expect(5, 0, 9);
     }
 
     @Test
@@ -223,7 +131,7 @@ class SaucrClientPortTest {
             all.writeBytes(request(i, lengths[i]));
         }
         send(connect(), all.toByteArray());
-        expect(lengths);
+        server.expect(lengths);
     }
 
     @ParameterizedTest
@@ -262,7 +170,7 @@ class SaucrClientPortTest {
         assertThat(server.received).hasSize(connections * each);
         int[] next = new int[connections];
         ServerCnxn[] from = new ServerCnxn[connections];
-        for (Received received : server.received) {
+        for (RecordingServer.Received received : server.received) {
             int c = received.xid() / 1_000_000;
             assertThat(received.xid() % 1_000_000).isEqualTo(next[c]++);
             byte[] expected = content(received.xid(), received.content().remaining());
@@ -324,7 +232,7 @@ class SaucrClientPortTest {
         Socket client = connect();
         send(client, join(connectRequest(), request(0, 5), request(1, 100_000), request(2, 5)));
         client.shutdownOutput();
-        expect(5, 100_000, 5);
+        server.expect(5, 100_000, 5);
         assertThat(client.getInputStream().read()).isEqualTo(-1);
         soon().until(() -> !port.getConnections().iterator().hasNext());
     }
@@ -360,7 +268,7 @@ class SaucrClientPortTest {
         send(third, ByteBuffer.allocate(40).putInt(-5).array());
         assertThatEnds(third);
         send(client, request(1, 5));
-        expect(5, 5);
+        server.expect(5, 5);
     }
 
     /** With bytes that nobody has read the end is a reset. */
@@ -411,7 +319,7 @@ class SaucrClientPortTest {
         DataInputStream answer = new DataInputStream(idle.getInputStream());
         assertThat(answer.readByte()).isEqualTo((byte) '/');
         send(client, request(1, 5));
-        expect(5, 5);
+        server.expect(5, 5);
         String rest = new String(answer.readAllBytes(), StandardCharsets.US_ASCII);
         List<String> lines = ("/" + rest).lines().filter(line -> line.startsWith("/")).toList();
         assertThat(lines).hasSize(watches).doesNotHaveDuplicates();
@@ -431,7 +339,7 @@ class SaucrClientPortTest {
         }
         Socket client = connect();
         send(client, join(connectRequest(), request(0, 5), request(1, 70_000), request(2, 5)));
-        expect(5, 70_000, 5);
+        server.expect(5, 70_000, 5);
         assertThat(server.received).allMatch(each -> each.thread().startsWith("NIOWorker"));
     }
 

@@ -1,5 +1,11 @@
 package org.apache.zookeeper.server;
 
+import static org.apache.zookeeper.server.RecordingServer.connectRequest;
+import static org.apache.zookeeper.server.RecordingServer.expectFrame;
+import static org.apache.zookeeper.server.RecordingServer.frame;
+import static org.apache.zookeeper.server.RecordingServer.join;
+import static org.apache.zookeeper.server.RecordingServer.request;
+import static org.apache.zookeeper.server.RecordingServer.soon;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.ChannelHandlerContext;
@@ -8,7 +14,6 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -28,26 +33,20 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
-import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.ZKConfig;
 import org.apache.zookeeper.data.Id;
-import org.apache.zookeeper.proto.ConnectRequest;
-import org.apache.zookeeper.proto.RequestHeader;
 import org.apache.zookeeper.server.auth.ProviderRegistry;
 import org.apache.zookeeper.server.auth.X509AuthenticationProvider;
 import org.apache.zookeeper.server.command.FourLetterCommands;
 import org.apache.zookeeper.server.quorum.TlsKeys;
 import org.apache.zookeeper.server.quorum.TlsKeys.Host;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,7 +66,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SaucrNettyPortTest {
     private static final String WORDS = "zookeeper.4lw.commands.whitelist";
     private static final String UNIFICATION = NettyServerCnxnFactory.PORT_UNIFICATION_KEY;
-    private static final int MILLIS = 600_000;
 
     /** How clients reach the port. */
     enum Kind {
@@ -82,56 +80,11 @@ class SaucrNettyPortTest {
     private static Path loopback;
     private static Path expired;
 
-    private record Received(ServerCnxn from, int xid, ByteBuffer content, String thread) {}
-
-    /** What a server does with requests, which here is to remember them. */
-    private static final class Recorder extends ZooKeeperServer implements BatchingServer {
-        final List<Received> received = new CopyOnWriteArrayList<>();
-
-        /** Handled in the thread that has read it. */
-        volatile Handler handler = (from, xid) -> {};
-
-        interface Handler {
-            void handle(ServerCnxn from, int xid) throws IOException;
-        }
-
-        @Override
-        public boolean isRunning() {
-            return true;
-        }
-
-        @Override
-        void removeCnxn(ServerCnxn connection) {
-            // There is nothing to remove it from.
-        }
-
-        @Override
-        public void processConnectRequest(ServerCnxn from, ConnectRequest request) {
-            from.setSessionTimeout(MILLIS);
-        }
-
-        @Override
-        public void processPacket(ServerCnxn from, RequestHeader header, RequestRecord request)
-                throws IOException {
-            received.add(
-                    new Received(
-                            from,
-                            header.getXid(),
-                            ByteBuffer.wrap(request.readBytes()),
-                            Thread.currentThread().getName()));
-            handler.handle(from, header.getXid());
-        }
-    }
-
     private final Map<String, String> propertiesBefore = new HashMap<>();
     private final List<Socket> clients = new ArrayList<>();
-    private Recorder server;
+    private RecordingServer server;
     private NettyServerCnxnFactory port;
     private Kind kind;
-
-    private static ConditionFactory soon() {
-        return Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
-    }
 
     @BeforeAll
     static void makeKeys() throws Exception {
@@ -144,8 +97,7 @@ class SaucrNettyPortTest {
     void prepare() {
         set(WORDS, "*");
         FourLetterCommands.resetWhiteList();
-        server = new Recorder();
-        server.setZKDatabase(new ZKDatabase(null));
+        server = new RecordingServer();
     }
 
     private void set(String key, String value) {
@@ -235,51 +187,8 @@ class SaucrNettyPortTest {
     }
 
     private static void send(Socket client, byte[]... parts) throws IOException {
-        ByteArrayOutputStream joined = new ByteArrayOutputStream();
-        for (byte[] part : parts) {
-            joined.writeBytes(part);
-        }
-        client.getOutputStream().write(joined.toByteArray());
+        client.getOutputStream().write(join(parts));
         client.getOutputStream().flush();
-    }
-
-    private static byte[] connectRequest() throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        DataOutputStream out = new DataOutputStream(bytes);
-        out.writeInt(45); // what follows
-        out.writeInt(0); // version
-        out.writeLong(0); // last zxid
-        out.writeInt(MILLIS); // time-out
-        out.writeLong(0); // session
-        out.writeInt(16);
-        out.write(new byte[16]);
-        out.writeBoolean(false);
-        return bytes.toByteArray();
-    }
-
-    private static byte[] content(int xid, int length) {
-        byte[] content = new byte[length];
-        new Random(xid).nextBytes(content);
-        return content;
-    }
-
-    private static byte[] request(int xid, int length) {
-        return ByteBuffer.allocate(12 + length)
-                .putInt(8 + length)
-                .putInt(xid)
-                .putInt(OpCode.getData)
-                .put(content(xid, length))
-                .array();
-    }
-
-    private void expect(int... lengths) {
-        soon().until(() -> server.received.size() >= lengths.length);
-        for (int i = 0; i < lengths.length; i++) {
-            Received received = server.received.get(i);
-            assertThat(received.xid()).isEqualTo(i);
-            assertThat(received.content()).isEqualTo(ByteBuffer.wrap(content(i, lengths[i])));
-        }
-        assertThat(server.received).hasSize(lengths.length);
     }
 
     /** A client whose first request has been handled, and its connection. */
@@ -293,24 +202,6 @@ class SaucrNettyPortTest {
     }
 
     // ---- Answers ----
-
-    private static ByteBuffer[] frame(int sender, int number, int bytes) {
-        ByteBuffer head = ByteBuffer.allocate(12).putInt(bytes).putInt(sender).putInt(number);
-        byte[] body = new byte[bytes];
-        Arrays.fill(body, (byte) (sender * 31 + number));
-        return new ByteBuffer[] {head.flip(), ByteBuffer.wrap(body)};
-    }
-
-    private static void expectFrame(DataInputStream in, int[] next) throws IOException {
-        byte[] body = new byte[in.readInt()];
-        int sender = in.readInt();
-        int number = in.readInt();
-        assertThat(number).isEqualTo(next[sender]++);
-        in.readFully(body);
-        byte[] expected = new byte[body.length];
-        Arrays.fill(expected, (byte) (sender * 31 + number));
-        assertThat(Arrays.equals(body, expected)).isTrue();
-    }
 
     @ParameterizedTest
     @EnumSource
@@ -330,7 +221,7 @@ class SaucrNettyPortTest {
             rest.get(piece);
             send(client, piece);
         }
-        expect(lengths);
+        server.expect(lengths);
         assertThat(server.received.get(0).thread()).contains("EventLoopGroup");
     }
 
@@ -524,7 +415,7 @@ class SaucrNettyPortTest {
         Socket client = connect();
         send(client, connectRequest(), request(0, 5), request(1, 100_000), request(2, 5));
         client.shutdownOutput();
-        expect(5, 100_000, 5);
+        server.expect(5, 100_000, 5);
         assertThat(client.getInputStream().read()).isEqualTo(-1);
         soon().until(() -> !port.getConnections().iterator().hasNext());
     }
@@ -611,7 +502,7 @@ class SaucrNettyPortTest {
                 assertThatEnds(raw);
             }
             send(client, request(1, 5));
-            expect(5, 5);
+            server.expect(5, 5);
             port.shutdown();
             System.clearProperty(UNIFICATION);
         }
@@ -652,7 +543,7 @@ class SaucrNettyPortTest {
         send(before, request(0, 5));
         Socket after = connect();
         send(after, connectRequest(), request(1, 7));
-        expect(5, 7);
+        server.expect(5, 7);
         for (Socket each : half) {
             each.close();
         }
@@ -682,7 +573,7 @@ class SaucrNettyPortTest {
             assertThatEnds(client);
         }
         assertThat(server.received).isEmpty();
-        expect();
+        server.expect();
     }
 
     @Test
