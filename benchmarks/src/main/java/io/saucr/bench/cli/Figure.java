@@ -37,6 +37,7 @@ record Figure(
             List.of(DeviceProfile.HDD, DeviceProfile.SSD);
     private static final List<Integer> FIVE = List.of(5);
     private static final List<Integer> ONE_KILOBYTE = List.of(1024);
+    private static final double ALL_PROCESSORS = 0;
     private static final List<Double> AS_FAST_AS_ANSWERED = List.of(0.0);
     private static final List<String> SAUCR_AND_MEMORY_DURABLE =
             List.of(Configuration.SAUCR, Configuration.MEMORY_DURABLE);
@@ -69,7 +70,7 @@ record Figure(
                 AS_FAST_AS_ANSWERED,
                 List.of(Sizes.NONE),
                 false,
-                0);
+                ALL_PROCESSORS);
     }
 
     /** Update-only, 8 clients on a disk that takes 10 ms. */
@@ -90,7 +91,24 @@ record Figure(
                 AS_FAST_AS_ANSWERED,
                 sizes,
                 true,
-                0);
+                ALL_PROCESSORS);
+    }
+
+    /** Update-only in an open loop, on a disk that takes 1 ms. */
+    private static Figure atRates(
+            String name, int clients, List<Integer> voters, List<Double> rates, double processors) {
+        return new Figure(
+                name,
+                ALL_THREE,
+                List.of(Workloads.UPDATE),
+                List.of(clients),
+                List.of(DeviceProfile.SSD),
+                voters,
+                ONE_KILOBYTE,
+                rates,
+                List.of(Sizes.NONE),
+                false,
+                processors);
     }
 
     static Figure quick() {
@@ -136,33 +154,16 @@ record Figure(
     }
 
     static Figure latency() {
-        return new Figure(
+        return atRates(
                 "latency",
-                ALL_THREE,
-                List.of(Workloads.UPDATE),
-                List.of(64),
-                List.of(DeviceProfile.SSD),
+                64,
                 FIVE,
-                ONE_KILOBYTE,
                 List.of(100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0),
-                List.of(Sizes.NONE),
-                false,
-                0);
+                ALL_PROCESSORS);
     }
 
     static Figure starved() {
-        return new Figure(
-                "starved",
-                ALL_THREE,
-                List.of(Workloads.UPDATE),
-                List.of(1),
-                List.of(DeviceProfile.SSD),
-                List.of(3, 5),
-                ONE_KILOBYTE,
-                List.of(50.0),
-                List.of(Sizes.NONE),
-                false,
-                0.5);
+        return atRates("starved", 1, List.of(3, 5), List.of(50.0), 0.5);
     }
 
     static Figure ensembles() {
