@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Takes processors away from processes, as a container's limit does: each gets a control group of
@@ -20,6 +21,7 @@ final class ProcessorQuota implements AutoCloseable {
     private static final long PERIOD_MICROS = 100_000;
     private static final Path MOUNTS = Path.of("/proc/self/mounts");
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Path root;
     private final boolean unified;
@@ -125,7 +127,7 @@ final class ProcessorQuota implements AutoCloseable {
                 if (System.nanoTime() > deadline) {
                     throw new IOException("the control group " + group + " cannot be removed");
                 }
-                Thread.onSpinWait();
+                LockSupport.parkNanos(POLL_NANOS);
             }
         }
         groups.clear();

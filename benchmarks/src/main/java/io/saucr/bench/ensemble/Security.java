@@ -71,7 +71,7 @@ public record Security(Tls tls, boolean netty, Path keys) {
         return settings;
     }
 
-    /** The certificate is signed by itself, so the store that has it also trusts it. */
+    /** The certificate is self-signed, so the store that has it also trusts it. */
     private Map<String, String> stores(String prefix) {
         Map<String, String> stores = new LinkedHashMap<>();
         for (String store : List.of("keyStore", "trustStore")) {
