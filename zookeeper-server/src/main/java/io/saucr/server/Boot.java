@@ -71,7 +71,7 @@ public final class Boot {
     private static final String NOTIFICATION_INTERVAL_MILLIS = "2000";
 
     /** System properties that this class has set, not the operator, with their values. */
-    private static final Map<String, String> PRESET = new ConcurrentHashMap<>();
+    private static final Map<String, String> DEFAULTED = new ConcurrentHashMap<>();
 
     private Boot() {}
 
@@ -192,27 +192,27 @@ public final class Boot {
      * @param secure whether clients may use TLS; ZooKeeper makes both ports of the same class
      */
     private static void chooseClientPort(boolean enabled, boolean secure) {
-        preset(
+        setDefault(
                 enabled,
                 ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY,
                 (secure ? NettyServerCnxnFactory.class : SaucrClientPort.class).getName());
     }
 
     /** What was set for an earlier server of the process is not the operator's. */
-    private static void preset(boolean enabled, String key, String value) {
-        String earlier = PRESET.remove(key);
+    private static void setDefault(boolean enabled, String key, String value) {
+        String earlier = DEFAULTED.remove(key);
         if (earlier != null && earlier.equals(System.getProperty(key))) {
             System.clearProperty(key);
         }
         if (enabled && System.getProperty(key) == null) {
             System.setProperty(key, value);
-            PRESET.put(key, value);
+            DEFAULTED.put(key, value);
         }
     }
 
     /** A follower is often a little earlier than its leader; Apache's then pauses for 100 ms. */
     private static void shortenPauseOfFollowers(boolean enabled) {
-        preset(enabled, LEADER_CONNECT_DELAY, LEADER_CONNECT_DELAY_MILLIS);
+        setDefault(enabled, LEADER_CONNECT_DELAY, LEADER_CONNECT_DELAY_MILLIS);
     }
 
     /**
@@ -220,7 +220,7 @@ public final class Boot {
      * interval has doubled each time, would keep one waiting for its vote that has just begun.
      */
     private static void notifyOften(boolean enabled) {
-        preset(enabled, NOTIFICATION_INTERVAL, NOTIFICATION_INTERVAL_MILLIS);
+        setDefault(enabled, NOTIFICATION_INTERVAL, NOTIFICATION_INTERVAL_MILLIS);
     }
 
     /**
