@@ -53,6 +53,7 @@ public final class Undoing implements Guard, Guard.Folding {
     private long forced;
     private boolean undoing;
     private int lives;
+    private boolean over;
 
     /** Looks at the folder as a crash would leave it. */
     public interface Check {
@@ -85,13 +86,19 @@ public final class Undoing implements Guard, Guard.Folding {
         open.clear();
         undoing = true;
         int before = lives;
-        while (forced < upTo) {
+        while (forced < upTo && !over) {
             wait();
         }
         listener.over(new Ending.Undone(upTo, "the test undoes turns above " + upTo));
-        while (lives == before) {
+        while (lives == before && !over) {
             wait();
         }
+    }
+
+    /** No life follows: nobody waits for one. */
+    public synchronized void over() {
+        over = true;
+        notifyAll();
     }
 
     /** All that this life began with, as the sections of a base. */
