@@ -2,6 +2,8 @@ package io.saucr.services;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * A message that is answered, and by which type:
@@ -35,7 +37,7 @@ public interface Asks<A> {
      * @throws IllegalArgumentException where it does not implement it, or gives no class
      */
     static Class<?> parameter(Class<?> type, Class<?> generic) {
-        Class<?> found = find(type, generic);
+        Class<?> found = find(type, generic, Map.of());
         if (found == null) {
             throw new IllegalArgumentException(
                     type.getName()
@@ -46,19 +48,31 @@ public interface Asks<A> {
         return found;
     }
 
-    private static Class<?> find(Type type, Class<?> generic) {
-        if (type instanceof ParameterizedType it) {
-            if (it.getRawType() == generic) {
-                return it.getActualTypeArguments()[0] instanceof Class<?> answer ? answer : null;
+    /**
+     * What a type, or an interface of it, says; null where that is no class, or it says nothing.
+     */
+    private static Class<?> find(Type type, Class<?> generic, Map<Type, Type> known) {
+        Class<?> raw = type instanceof ParameterizedType it ? (Class<?>) it.getRawType() : null;
+        Map<Type, Type> given = new HashMap<>();
+        if (raw != null) {
+            Type[] arguments = ((ParameterizedType) type).getActualTypeArguments();
+            for (int i = 0; i < arguments.length; i++) {
+                given.put(
+                        raw.getTypeParameters()[i], known.getOrDefault(arguments[i], arguments[i]));
             }
-            return find(it.getRawType(), generic);
+        } else if (type instanceof Class<?> it) {
+            raw = it;
         }
-        if (type instanceof Class<?> it) {
-            for (Type each : it.getGenericInterfaces()) {
-                Class<?> found = find(each, generic);
-                if (found != null) {
-                    return found;
-                }
+        if (raw == null) {
+            return null;
+        }
+        if (raw == generic) {
+            return given.get(generic.getTypeParameters()[0]) instanceof Class<?> it ? it : null;
+        }
+        for (Type each : raw.getGenericInterfaces()) {
+            Class<?> found = find(each, generic, given);
+            if (found != null) {
+                return found;
             }
         }
         return null;

@@ -9,6 +9,9 @@ import java.util.concurrent.CompletableFuture;
  * turn of a service, where a call throws {@link IllegalStateException}: a service sends by {@link
  * Turn#send}.
  *
+ * <p>A {@link Query} changes nothing: where the service dies before it answers, it is asked again,
+ * by a client without a birth, too.
+ *
  * <p>What follows an answer ({@link CompletableFuture#thenAccept} and the like) runs on one of a
  * few threads that all clients of the process share, at least eight. There it may wait for other
  * futures, also for answers of the same client; what blocks for long otherwise belongs on an

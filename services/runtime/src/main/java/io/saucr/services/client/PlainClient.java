@@ -3,6 +3,7 @@ package io.saucr.services.client;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Lost;
+import io.saucr.services.Query;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
 import io.saucr.services.ensemble.Names;
@@ -122,11 +123,11 @@ public final class PlainClient implements Client {
     public <A> CompletableFuture<A> ask(Object message, Class<A> answer) {
         TurnGuard.refuse("ask", "send to the service, which answers by a message");
         messages.check(answer);
+        Body body = messages.encode(message, place.options().largestMessageBytes());
+        Asked asked = new Asked(message, answer);
         return told(
-                asking.ask(
-                        messages.encode(message, place.options().largestMessageBytes()),
-                        new Asked(message, answer)),
-                body -> read(body, answer));
+                message instanceof Query<?> ? asking.query(body, asked) : asking.ask(body, asked),
+                given -> read(given, answer));
     }
 
     /** What a request is about, should its reply be lost. */

@@ -27,7 +27,8 @@ import java.util.function.Predicate;
  * Asks one service from outside, without a birth: each request is consumed at most once. Requests
  * are sent in the order of the calls, each on one connection only, and never again. One that was
  * sent when its connection ended fails, as nobody here can know whether it was consumed; one that
- * was not waits for the next connection.
+ * was not waits for the next connection. A query changes nothing: it waits again, before what was
+ * not sent.
  *
  * <p>A reply that came early (C7) is kept until the service says that it is covered. Where it is
  * lost, that is told before anything is sent to the successor or heard of it (C11), and what is to
@@ -121,7 +122,11 @@ public final class AskingClient implements AutoCloseable {
     private boolean closed;
 
     private record Asked(
-            long request, Body body, Object about, CompletableFuture<Optional<Body>> answer) {}
+            long request,
+            Body body,
+            Object about,
+            boolean query,
+            CompletableFuture<Optional<Body>> answer) {}
 
     private AskingClient(
             Transport transport,
@@ -185,6 +190,18 @@ public final class AskingClient implements AutoCloseable {
      *     type is no name
      */
     public CompletableFuture<Optional<Body>> ask(Body body, Object about) {
+        return ask(body, about, false);
+    }
+
+    /**
+     * The same for a request that changes nothing: where its connection ends before the answer, it
+     * is sent again.
+     */
+    public CompletableFuture<Optional<Body>> query(Body body, Object about) {
+        return ask(body, about, true);
+    }
+
+    private CompletableFuture<Optional<Body>> ask(Body body, Object about, boolean query) {
         FrameFields.nameBytes("type", body.type());
         int length = body.bytes().length;
         if (length > options.bodyBytes()) {
@@ -203,7 +220,7 @@ public final class AskingClient implements AutoCloseable {
             refusal = refusal(length);
             if (refusal == null) {
                 lastRequest++;
-                waiting.add(new Asked(lastRequest, body, about, answer));
+                waiting.add(new Asked(lastRequest, body, about, query, answer));
                 waitingBytes += length;
                 send();
             }
@@ -288,6 +305,12 @@ public final class AskingClient implements AutoCloseable {
         peers.close();
     }
 
+    /** Under the lock. */
+    private void waitFirst(Asked asked) {
+        waiting.addFirst(asked);
+        waitingBytes += asked.body().bytes().length;
+    }
+
     private void keep(Kept reply) {
         kept.put(reply.request(), reply);
         keptBytes += reply.bytes();
@@ -360,9 +383,13 @@ public final class AskingClient implements AutoCloseable {
                 if (again.get(i)) {
                     Kept it = gone.get(i);
                     lastRequest++;
-                    waiting.addFirst(
-                            new Asked(lastRequest, it.body(), it.about(), lost.get(i).again()));
-                    waitingBytes += it.body().bytes().length;
+                    waitFirst(
+                            new Asked(
+                                    lastRequest,
+                                    it.body(),
+                                    it.about(),
+                                    false,
+                                    lost.get(i).again()));
                 }
             }
         }
@@ -474,8 +501,14 @@ public final class AskingClient implements AutoCloseable {
                     return;
                 }
                 link = null;
-                lost = new ArrayList<>(unanswered.values());
+                List<Asked> sent = new ArrayList<>(unanswered.values());
                 unanswered.clear();
+                lost = sent.stream().filter(it -> !it.query()).toList();
+                for (int i = sent.size() - 1; i >= 0; i--) {
+                    if (sent.get(i).query()) {
+                        waitFirst(sent.get(i));
+                    }
+                }
             }
             fail(lost, unknown(reason));
         }

@@ -3,6 +3,7 @@ package io.saucr.services.turns;
 import io.saucr.services.Asks;
 import io.saucr.services.Continuation;
 import io.saucr.services.Handlers;
+import io.saucr.services.Query;
 import io.saucr.services.Returned;
 import io.saucr.services.Service;
 import io.saucr.services.core.ServiceCore;
@@ -95,6 +96,12 @@ public final class HandlerTable implements Handlers {
     @Override
     @SuppressWarnings("unchecked")
     public <M> void message(Class<M> type, MessageHandler<? super M> handler) {
+        if (Query.class.isAssignableFrom(type)) {
+            throw new IllegalArgumentException(
+                    type.getName()
+                            + " is a Query, which changes nothing and may be asked again: answer"
+                            + " it by query(...), or let it implement Asks");
+        }
         put(messages, "message", type, (MessageHandler<Object>) handler);
         if (queries.containsKey(types.name(type))) {
             throw takenTwice("message", type);

@@ -5,6 +5,7 @@ import io.saucr.services.Bytes;
 import io.saucr.services.Caller;
 import io.saucr.services.Continuation;
 import io.saucr.services.EnsembleWrites;
+import io.saucr.services.Query;
 import io.saucr.services.Sent;
 import io.saucr.services.Timer;
 import io.saucr.services.Turn;
@@ -211,6 +212,12 @@ public final class OpenTurn implements Turn {
     @Override
     public Sent send(String name, Object message) {
         throwUnlessChanging("send");
+        if (message instanceof Query<?>) {
+            throw new IllegalArgumentException(
+                    message.getClass().getName()
+                            + " is a Query, which only clients ask: let it implement Asks, and the"
+                            + " other service take it by message(...)");
+        }
         Place.checkName(name);
         String to = routing.target(name, message);
         Body body = body(message, "a message to " + to);

@@ -154,6 +154,32 @@ class AskingClientTest {
         return new Body("Count", ByteBuffer.allocate(6_000).putInt(number).array());
     }
 
+    /** Nobody knows whether the message was consumed; the queries changed nothing. */
+    @Test
+    void aQueryIsAskedAgainWhereItsConnectionEnds() throws IOException {
+        Side bank = bank();
+        AskingClient client = client();
+        client.dial(Optional.of(bank.listen()));
+        CompletableFuture<Optional<Body>> first = client.query(body(1), 1);
+        CompletableFuture<Optional<Body>> message = client.ask(body(2), 2);
+        CompletableFuture<Optional<Body>> second = client.query(body(3), 3);
+        Connection gone = asked(bank, 3).link();
+        gone.close("the bank dies");
+        assertThat(failure(message)).contains("unknown whether it was consumed");
+        for (int n : new int[] {1, 3}) {
+            Side.Got again =
+                    bank.await(
+                            Side.Got.class,
+                            got ->
+                                    got.link() != gone
+                                            && got.frame() instanceof Frame.Ask it
+                                            && number(it.body()) == n);
+            answer(again, 10 * n);
+        }
+        assertThat(number(done(first).orElseThrow())).isEqualTo(10);
+        assertThat(number(done(second).orElseThrow())).isEqualTo(30);
+    }
+
     /** C11: the same primary, over another connection. */
     @Test
     void whatIsCoveredLaterIsNotLost() throws IOException {

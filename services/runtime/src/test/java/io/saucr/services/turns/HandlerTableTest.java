@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Handlers;
+import io.saucr.services.Query;
 import io.saucr.services.Service;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,6 +69,17 @@ class HandlerTableTest {
                     on.message(Ping.class, (ping, turn) -> {});
                 },
                 "message(" + Ping.class.getName() + ") is there already");
+    }
+
+    private record Look(int number) implements Query<Pong> {}
+
+    @Test
+    void aQueryIsNoMessage() {
+        refuses(
+                on -> on.message(Look.class, (look, turn) -> {}),
+                Look.class.getName() + " is a Query, which changes nothing");
+        assertThat(table(on -> on.query(Look.class, (look, turn) -> new Pong(1))).query("Look"))
+                .isPresent();
     }
 
     @Test

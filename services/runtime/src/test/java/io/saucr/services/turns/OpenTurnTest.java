@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Caller;
+import io.saucr.services.Query;
 import io.saucr.services.Sent;
 import io.saucr.services.Timer;
 import io.saucr.services.Turn;
@@ -28,6 +29,8 @@ class OpenTurnTest {
     private record Tick(String text) {}
 
     private record Call(int number) {}
+
+    private record Look(int number) implements Query<Tick> {}
 
     private final NamedTypes types = new NamedTypes();
     private final HandlerTable handlers =
@@ -119,6 +122,7 @@ class OpenTurnTest {
         refuses(() -> turn.send("bank", new Tick("x".repeat(40))), "at most 40 are allowed");
         refuses(() -> turn.send("bank", "text"), "java.lang.String is not a record");
         refuses(() -> turn.send(" ", new Tick("x")), "the name of a service");
+        refuses(() -> turn.send("bank", new Look(1)), "is a Query, which only clients ask");
         assertThat(turn.send("bank", new Tick("a")).number()).isEqualTo(3);
         assertThat(effects(turn).sends()).hasSize(1);
     }

@@ -3,6 +3,7 @@ package io.saucr.services.spring;
 import io.saucr.services.Asks;
 import io.saucr.services.Handlers;
 import io.saucr.services.MapState;
+import io.saucr.services.Query;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -14,7 +15,7 @@ class BankApplication {
 
     record Deposit(String owner, long cents) implements Asks<Cents> {}
 
-    record Balance(String owner) implements Asks<Cents> {}
+    record Balance(String owner) implements Query<Cents> {}
 
     record Cents(long cents) {}
 

@@ -1,6 +1,8 @@
 package io.saucr.services.testkit;
 
+import io.saucr.services.Asks;
 import io.saucr.services.EnsembleOutcome;
+import io.saucr.services.Query;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Body;
@@ -148,6 +150,11 @@ public final class TestService extends Node {
         CompletableFuture<A> result = new CompletableFuture<>();
         new TestAsker<>(world(), this, question, answer, result).begin();
         return world().await(result);
+    }
+
+    /** The same with the type of the answer that the query names. */
+    public <A> A query(Query<A> question) {
+        return query(question, Asks.answerOf(question));
     }
 
     /** A request comes by HTTP. */
