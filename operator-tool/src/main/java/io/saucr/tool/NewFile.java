@@ -31,7 +31,7 @@ final class NewFile implements Closeable {
 
     private final Path target;
     private final Path partial;
-    private final Thread remover;
+    private final AtExit remover;
     private boolean named;
     private boolean removed;
 
@@ -47,8 +47,7 @@ final class NewFile implements Closeable {
         } else {
             Files.createFile(partial, permissions("rw-------"));
         }
-        this.remover = new Thread(this::removePartial, "remove what is not whole");
-        Runtime.getRuntime().addShutdownHook(remover);
+        this.remover = new AtExit("remove what is not whole", this::removePartial);
     }
 
     /**
@@ -177,11 +176,7 @@ final class NewFile implements Closeable {
     @Override
     public void close() {
         removePartial();
-        try {
-            Runtime.getRuntime().removeShutdownHook(remover);
-        } catch (IllegalStateException e) {
-            // The process ends and runs it anyway.
-        }
+        remover.close();
     }
 
     /** Never while it gets its name: that would be the name of what is not whole. */
@@ -189,12 +184,13 @@ final class NewFile implements Closeable {
         removed = true;
         for (int i = 0; i < REMOVALS && Files.exists(partial, LinkOption.NOFOLLOW_LINKS); i++) {
             // Whoever writes may go on while the process ends, and make another file.
-            removeFiles();
+            remove(partial);
         }
     }
 
-    private void removeFiles() {
-        try (Stream<Path> files = Files.walk(partial)) {
+    /** Removes a file, or a folder with everything in it, as far as that is possible. */
+    static void remove(Path root) {
+        try (Stream<Path> files = Files.walk(root)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);
             }

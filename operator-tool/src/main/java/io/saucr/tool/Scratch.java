@@ -4,8 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
 
 /**
  * A new folder for temporary files. It is removed when this is closed, and at SIGTERM. Only its
@@ -13,7 +11,7 @@ import java.util.stream.Stream;
  */
 final class Scratch implements Closeable {
     private final Path folder;
-    private final Thread remover = new Thread(this::remove, "remove temporary files");
+    private final AtExit remover;
 
     /**
      * @param parent where it is made; null for the system's folder of temporary files
@@ -23,7 +21,7 @@ final class Scratch implements Closeable {
                 parent == null
                         ? Files.createTempDirectory("saucr-backup-")
                         : Files.createTempDirectory(parent, "saucr-backup-");
-        Runtime.getRuntime().addShutdownHook(remover);
+        remover = new AtExit("remove temporary files", () -> NewFile.remove(folder));
     }
 
     Path folder() {
@@ -33,34 +31,13 @@ final class Scratch implements Closeable {
     /** A folder in it that has nothing in it. */
     Path empty(String name) throws IOException {
         Path wanted = folder.resolve(name);
-        remove(wanted);
+        NewFile.remove(wanted);
         return Files.createDirectory(wanted);
-    }
-
-    private void remove() {
-        remove(folder);
-    }
-
-    private static void remove(Path root) {
-        if (!Files.exists(root)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(root)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException e) {
-            // It stays, under a name that says what it is.
-        }
     }
 
     @Override
     public void close() {
-        remove();
-        try {
-            Runtime.getRuntime().removeShutdownHook(remover);
-        } catch (IllegalStateException e) {
-            // The process ends and runs it anyway.
-        }
+        NewFile.remove(folder);
+        remover.close();
     }
 }

@@ -24,7 +24,7 @@ final class ThrowAwayServer implements Closeable {
 
     private final Path folder;
     private final Process process;
-    private final Thread killer;
+    private final AtExit killer;
     private final Connection connection;
 
     /**
@@ -60,8 +60,7 @@ final class ThrowAwayServer implements Closeable {
                         .redirectErrorStream(true)
                         .redirectOutput(output().toFile())
                         .start();
-        killer = new Thread(process::destroyForcibly, "kill the server");
-        Runtime.getRuntime().addShutdownHook(killer);
+        killer = new AtExit("kill the server", process::destroyForcibly);
         connection =
                 new Connection(
                         List.of(new Endpoint(HOST, port, false, Optional.empty())),
@@ -118,10 +117,6 @@ final class ThrowAwayServer implements Closeable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        try {
-            Runtime.getRuntime().removeShutdownHook(killer);
-        } catch (IllegalStateException e) {
-            // This process exits and runs it anyway.
-        }
+        killer.close();
     }
 }
