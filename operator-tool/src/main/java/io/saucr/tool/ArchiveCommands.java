@@ -3,7 +3,6 @@ package io.saucr.tool;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.saucr.tool.Archive.History;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
@@ -25,20 +24,6 @@ final class ArchiveCommands {
     private static final String PLACE = "The archive: a folder, or s3://BUCKET/FOLDER.";
 
     private ArchiveCommands() {}
-
-    /** What went wrong with an archive. */
-    static FailureException failure(String place, IOException cause) {
-        if (cause instanceof UnusableFileException || cause instanceof EndpointException) {
-            return new FailureException(cause.getMessage(), cause);
-        }
-        return new FailureException(
-                place
-                        + ": "
-                        + (cause instanceof AccessDeniedException
-                                ? cause.getMessage() + ": permission denied"
-                                : cause.getMessage()),
-                cause);
-    }
 
     /** Which point of which history. */
     static final class PointOptions {
@@ -203,7 +188,7 @@ final class ArchiveCommands {
                                                 zxid));
                 return OperatorTool.FINE;
             } catch (IOException e) {
-                throw failure(point.place(), e);
+                throw FailureException.of(point.place(), e);
             }
         }
     }
@@ -254,7 +239,7 @@ final class ArchiveCommands {
                 }
                 return status.problems().isEmpty() ? OperatorTool.FINE : OperatorTool.FAILED;
             } catch (IOException e) {
-                throw failure(place, e);
+                throw FailureException.of(place, e);
             }
         }
     }
@@ -303,7 +288,7 @@ final class ArchiveCommands {
                 }
                 return OperatorTool.FINE;
             } catch (IOException e) {
-                throw failure(point.place(), e);
+                throw FailureException.of(point.place(), e);
             }
         }
 

@@ -157,7 +157,7 @@ final class BackupCommand implements Callable<Integer> {
             }
             run(writer, full, pause);
         } catch (IOException e) {
-            throw ArchiveCommands.failure(archive, e);
+            throw FailureException.of(archive, e);
         }
         return OperatorTool.FINE;
     }
@@ -178,7 +178,7 @@ final class BackupCommand implements Callable<Integer> {
                 FailureException failure =
                         e instanceof FailureException known
                                 ? known
-                                : ArchiveCommands.failure(archive, (IOException) e);
+                                : FailureException.of(archive, (IOException) e);
                 output.err()
                         .println(
                                 "saucr: %s; the next attempt is in %s at most"

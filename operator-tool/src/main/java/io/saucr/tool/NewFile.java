@@ -6,7 +6,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -205,17 +204,6 @@ final class NewFile implements Closeable {
             return new FailureException(
                     cause.getMessage() + " is there already; it is not replaced", cause);
         }
-        if (cause instanceof UnusableFileException || cause instanceof EndpointException) {
-            return new FailureException(cause.getMessage(), cause);
-        }
-        String said = String.valueOf(cause.getMessage());
-        return new FailureException(
-                "cannot write "
-                        + target
-                        + ": "
-                        + (cause instanceof AccessDeniedException
-                                ? said + ": permission denied"
-                                : said),
-                cause);
+        return FailureException.of("cannot write " + target, cause);
     }
 }
