@@ -1,6 +1,5 @@
 package io.saucr.tool;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.saucr.tool.Archive.History;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -160,19 +159,10 @@ final class ArchiveCommands {
         public Integer call() {
             try (Scratch scratch = point.scratch()) {
                 ArchivePoint found = point.fetch(scratch);
-                try {
-                    found.backup().restore(dataDir, logDir == null ? dataDir : logDir);
-                } catch (IOException e) {
-                    throw NewFile.failure(dataDir, e);
-                }
+                SnapshotCommand.restore(found.backup(), dataDir, logDir);
                 String zxid = Snapshot.hex(found.backup().through());
                 if (output.json()) {
-                    ObjectNode json = found.json();
-                    json.put("dataDir", dataDir.toString());
-                    if (logDir != null) {
-                        json.put("logDir", logDir.toString());
-                    }
-                    output.print(json);
+                    output.print(SnapshotCommand.withFolders(found.json(), dataDir, logDir));
                     return OperatorTool.FINE;
                 }
                 output.out()

@@ -106,6 +106,28 @@ final class SnapshotCommand implements Runnable {
                 cause);
     }
 
+    /**
+     * Restores a backup into the folders of a server.
+     *
+     * @param logDir null if the server has no dataLogDir
+     */
+    static void restore(Backup backup, Path dataDir, Path logDir) {
+        try {
+            backup.restore(dataDir, logDir == null ? dataDir : logDir);
+        } catch (IOException e) {
+            throw NewFile.failure(dataDir, e);
+        }
+    }
+
+    /** Adds to a result the folders into which it was restored. */
+    static ObjectNode withFolders(ObjectNode json, Path dataDir, Path logDir) {
+        json.put("dataDir", dataDir.toString());
+        if (logDir != null) {
+            json.put("logDir", logDir.toString());
+        }
+        return json;
+    }
+
     /** Of a file. */
     @Command(
             name = "status",
@@ -213,18 +235,9 @@ final class SnapshotCommand implements Runnable {
         }
 
         private int intoFolders(Backup backup) {
-            try {
-                backup.restore(dataDir, logDir == null ? dataDir : logDir);
-            } catch (IOException e) {
-                throw NewFile.failure(dataDir, e);
-            }
+            restore(backup, dataDir, logDir);
             if (output.json()) {
-                ObjectNode json = backup.json();
-                json.put("dataDir", dataDir.toString());
-                if (logDir != null) {
-                    json.put("logDir", logDir.toString());
-                }
-                output.print(json);
+                output.print(withFolders(backup.json(), dataDir, logDir));
                 return OperatorTool.FINE;
             }
             output.out()
