@@ -50,24 +50,18 @@ final class ArchiveRetention {
     }
 
     private static void add(History history, Instant since, List<String> names) {
-        Full first = null;
-        for (Full full : history.fulls()) {
-            if (!full.made().isAfter(since)) {
-                first = full;
-            }
+        List<Full> fulls = history.fulls();
+        int first = fulls.size() - 1;
+        while (first >= 0 && fulls.get(first).made().isAfter(since)) {
+            first--;
         }
-        if (first == null) {
+        if (first < 0) {
             return;
         }
-        for (Full full : history.fulls()) {
-            if (full.equals(first)) {
-                break;
-            }
-            names.addAll(full.files());
-        }
+        fulls.subList(0, first).forEach(full -> names.addAll(full.files()));
         // The snapshot may lack what came while it was taken.
         for (Piece piece : history.pieces()) {
-            if (piece.last() <= first.begun()) {
+            if (piece.last() <= fulls.get(first).begun()) {
                 names.add(piece.name());
             }
         }
