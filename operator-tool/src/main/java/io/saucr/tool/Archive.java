@@ -80,19 +80,22 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
         /** The entry behind which a piece is missing, if one is. */
         OptionalLong gap() {
             long end = through();
-            for (Full full : fulls) {
-                long at = full.begun();
-                boolean begins = true;
-                while (at < end) {
-                    Optional<Piece> next = after(at, begins);
-                    if (next.isEmpty()) {
-                        return OptionalLong.of(at);
-                    }
-                    at = next.get().last();
-                    begins = false;
+            return fulls.stream()
+                    .mapToLong(full -> reach(full.begun()))
+                    .filter(last -> last < end)
+                    .findFirst();
+        }
+
+        /** The last entry up to which nothing is missing behind that of a full backup. */
+        private long reach(long begun) {
+            long at = begun;
+            for (Piece piece : pieces) {
+                if (piece.first() > (at == begun ? begun + 1 : at)) {
+                    break;
                 }
+                at = Math.max(at, piece.last());
             }
-            return OptionalLong.empty();
+            return at;
         }
 
         /** The last zxid that it can be restored to; 0 if there is none. */
