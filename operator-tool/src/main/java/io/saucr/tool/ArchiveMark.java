@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -69,17 +69,17 @@ record ArchiveMark(Optional<Instant> checked) {
     /**
      * Makes an empty place an archive. An archive stays as it is.
      *
+     * @param names what the place has
      * @throws UnusableFileException if there is something else
      */
-    static void begin(ArchiveStore store, Path scratch) throws IOException {
-        Collection<String> names = store.names();
+    static void begin(ArchiveStore store, List<String> names, Path scratch) throws IOException {
         if (names.contains(Archive.MARK)) {
             return;
         }
         if (!names.isEmpty()) {
             throw new UnusableFileException(
                     "%s: there are other files in it, such as %s; an archive begins in an empty place"
-                            .formatted(store.place(), names.iterator().next()));
+                            .formatted(store.place(), names.get(0)));
         }
         new ArchiveMark(Optional.empty()).write(store, scratch);
     }

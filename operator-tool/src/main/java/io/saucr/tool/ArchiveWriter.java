@@ -80,8 +80,9 @@ final class ArchiveWriter {
      */
     void round(Duration every) throws IOException, InterruptedException {
         Instant began = Instant.now();
-        ArchiveMark.begin(store, scratch.folder());
-        History newest = Archive.read(store).newest().orElse(null);
+        List<String> names = store.names();
+        ArchiveMark.begin(store, names, scratch.folder());
+        History newest = Archive.of(names).newest().orElse(null);
         History history = newest;
         if (history != null) {
             try {
