@@ -170,8 +170,8 @@ final class ArchiveWriter {
         String history = continued == null ? null : continued.name();
         if (continued != null) {
             try {
-                // The history has grown since it was read.
-                Entry last = end == null ? end(continued) : end;
+                // The history has grown since it was read; its end is known since then.
+                Entry last = end;
                 put(history, through(fetch(full.from(), last), full), last);
             } catch (BrokenException e) {
                 sayBroken(continued, e);
