@@ -147,7 +147,6 @@ record ArchivePoint(Backup backup, Optional<Instant> time, Optional<TxnDigest> d
         Copied copied;
         try (NewLog log = new NewLog(file, whole.begun(), false)) {
             copied = copy(store, history, whole.begun(), zxid, log);
-            log.commit();
         }
         if (copied.last() == null && whole.log() == null) {
             // The next entry is of a later epoch, and behind the point.

@@ -342,7 +342,6 @@ final class ArchiveWriter {
                 latest = Math.max(latest, entry.time());
                 last = entry;
             }
-            copy.commit();
             return new Fetched(file, first.zxid(), last, Instant.ofEpochMilli(latest));
         } catch (EndpointException e) {
             if (e.reason() == Reason.UNKNOWN_COMMAND) {

@@ -5,8 +5,7 @@ import java.io.Closeable;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.zip.Adler32;
@@ -14,11 +13,10 @@ import java.util.zip.GZIPOutputStream;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
 
 /**
- * A transaction log that is written entry by entry, and then synced to disk. Used by one thread.
+ * A transaction log that is written entry by entry into a temporary file, and whole when this is
+ * closed. It is synced where it is copied to. Used by one thread.
  */
 final class NewLog implements Closeable {
-    private final FileChannel channel;
-    private final GZIPOutputStream gzip;
     private final DataOutputStream out;
     private final Adler32 checksum = new Adler32();
 
@@ -27,10 +25,10 @@ final class NewLog implements Closeable {
      *     the header
      */
     NewLog(Path file, long after, boolean compressed) throws IOException {
-        channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        OutputStream plain = new BufferedOutputStream(Channels.newOutputStream(channel));
-        gzip = compressed ? new GZIPOutputStream(plain) : null;
-        out = new DataOutputStream(compressed ? gzip : plain);
+        OutputStream plain = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW);
+        out =
+                new DataOutputStream(
+                        new BufferedOutputStream(compressed ? new GZIPOutputStream(plain) : plain));
         out.writeInt(FileTxnLog.TXNLOG_MAGIC);
         out.writeInt(FileTxnLog.VERSION);
         // The beginning of an epoch is no entry.
@@ -47,17 +45,8 @@ final class NewLog implements Closeable {
         out.writeByte(LogEntries.END);
     }
 
-    /** Writes its end, and syncs it. */
-    void commit() throws IOException {
-        if (gzip != null) {
-            gzip.finish();
-        }
-        out.flush();
-        channel.force(true);
-    }
-
     @Override
     public void close() throws IOException {
-        channel.close();
+        out.close();
     }
 }
