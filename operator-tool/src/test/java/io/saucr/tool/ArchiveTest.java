@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -18,8 +16,6 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
-import org.apache.zookeeper.server.ServerCnxnFactory;
-import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -36,7 +32,7 @@ class ArchiveTest {
     private static final long NOON = Instant.parse("2026-03-29T12:00:00Z").toEpochMilli();
 
     @TempDir static Path server;
-    private static ServerCnxnFactory clients;
+    private static ClientServer clients;
 
     @TempDir Path folder;
     private AdminAnswers first;
@@ -47,15 +43,12 @@ class ArchiveTest {
 
     @BeforeAll
     static void serve() throws Exception {
-        clients =
-                ServerCnxnFactory.createFactory(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
-        clients.startup(new ZooKeeperServer(server.toFile(), server.toFile(), 1000));
+        clients = new ClientServer(server);
     }
 
     @AfterAll
     static void stop() {
-        clients.shutdown();
+        clients.close();
     }
 
     @BeforeEach
@@ -76,17 +69,12 @@ class ArchiveTest {
 
     /** One round; with a period it takes a full backup only if the newest is older. */
     private Run round(String... options) {
-        String client = "127.0.0.1:" + clients.getLocalPort();
-        return Run.of(
+        return clients.run(
+                first,
+                second,
                 Stream.concat(
-                                Stream.of(
-                                        "backup",
-                                        "--to=" + archive,
-                                        "--timeout=2m",
-                                        "--endpoints=" + client + "," + client,
-                                        "--admin=" + first.address() + "," + second.address()),
-                                Stream.of(options))
-                        .toArray(String[]::new));
+                        Stream.of("backup", "--to=" + archive, "--timeout=2m"),
+                        Stream.of(options)));
     }
 
     /** One round of a running process, which makes no full backup. */

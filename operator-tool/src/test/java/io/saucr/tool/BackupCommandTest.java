@@ -4,16 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.tool.AdminAnswers.End;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
-import org.apache.zookeeper.server.ServerCnxnFactory;
-import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.SnapStream.StreamMode;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -34,7 +30,7 @@ class BackupCommandTest {
     private static final long BEGUN = SNAPSHOT - 2;
 
     @TempDir static Path server;
-    private static ServerCnxnFactory clients;
+    private static ClientServer clients;
 
     @TempDir Path folder;
     private AdminAnswers first;
@@ -42,15 +38,12 @@ class BackupCommandTest {
 
     @BeforeAll
     static void serve() throws Exception {
-        clients =
-                ServerCnxnFactory.createFactory(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
-        clients.startup(new ZooKeeperServer(server.toFile(), server.toFile(), 1000));
+        clients = new ClientServer(server);
     }
 
     @AfterAll
     static void stop() {
-        clients.shutdown();
+        clients.close();
     }
 
     @BeforeEach
@@ -66,15 +59,8 @@ class BackupCommandTest {
     }
 
     private Run run(String... command) {
-        String client = "127.0.0.1:" + clients.getLocalPort();
-        return Run.of(
-                Stream.concat(
-                                Stream.of(command),
-                                Stream.of(
-                                        "--timeout=5s",
-                                        "--endpoints=" + client + "," + client,
-                                        "--admin=" + first.address() + "," + second.address()))
-                        .toArray(String[]::new));
+        return clients.run(
+                first, second, Stream.concat(Stream.of(command), Stream.of("--timeout=5s")));
     }
 
     private List<String> names() throws IOException {
