@@ -1,5 +1,7 @@
 package io.saucr.suites;
 
+import io.saucr.ensemble.ClientSession;
+import io.saucr.ensemble.FourLetterWord;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,14 +12,12 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ConnectStringParser;
@@ -28,7 +28,7 @@ import org.apache.zookeeper.client.ConnectStringParser;
  * other's writes at once, as on a single server. Thread-safe.
  */
 public final class Door implements AutoCloseable {
-    private static final int PATIENCE_MS = 2000;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final int ATTEMPTS_TO_EMPTY = 20;
 
     /** With the password of ZooKeeper's own example, {@code test}, which the suites use, too. */
@@ -110,7 +110,7 @@ public final class Door implements AutoCloseable {
             int index = (current + i) % servers.size();
             Socket socket = new Socket();
             try {
-                socket.connect(servers.get(index), PATIENCE_MS);
+                socket.connect(servers.get(index), (int) PATIENCE.toMillis());
                 if (serves(servers.get(index))) {
                     current = index;
                     return socket;
@@ -125,13 +125,8 @@ public final class Door implements AutoCloseable {
 
     /** A server that starts or looks for a leader accepts connections, and closes them. */
     private static boolean serves(InetSocketAddress server) throws IOException {
-        try (Socket socket = new Socket()) {
-            socket.connect(server, PATIENCE_MS);
-            socket.setSoTimeout(PATIENCE_MS);
-            socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
-            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
-                    .contains("Mode: ");
-        }
+        return FourLetterWord.ask(server.getHostString(), server.getPort(), "srvr", PATIENCE)
+                .contains("Mode: ");
     }
 
     /** Until one of the two is closed; then both are. */
@@ -166,28 +161,14 @@ public final class Door implements AutoCloseable {
 
     /** Removes all that earlier tests left. */
     public void emptyTree() throws IOException, InterruptedException, KeeperException {
-        CountDownLatch connected = new CountDownLatch(1);
-        ZooKeeper client =
-                new ZooKeeper(
-                        connectString,
-                        10_000,
-                        event -> {
-                            if (event.getState() == KeeperState.SyncConnected) {
-                                connected.countDown();
-                            }
-                        });
-        try {
-            if (!connected.await(1, TimeUnit.MINUTES)) {
-                throw new IOException("no server of " + connectString + " serves");
-            }
+        try (ClientSession client =
+                ClientSession.connected(connectString, Duration.ofMinutes(1))) {
             client.addAuthInfo("digest", SUPER_USER.getBytes(StandardCharsets.UTF_8));
             for (int attempt = 1; !emptied(client); attempt++) {
                 if (attempt == ATTEMPTS_TO_EMPTY) {
                     throw new IOException("the tree fills while it is emptied: a test still runs");
                 }
             }
-        } finally {
-            client.close();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.saucr.suites;
 
+import io.saucr.ensemble.Distribution;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,7 +20,6 @@ public record TestServers(String connectString, String classPath, List<String> f
     private static final String CONNECT = "SAUCR_SUITES_CONNECT";
     private static final String CLASS_PATH = "SAUCR_SUITES_CLASS_PATH";
     private static final String FLAGS = "SAUCR_SUITES_FLAGS";
-    private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
     public TestServers {
         flags = List.copyOf(flags);
@@ -52,7 +52,8 @@ public record TestServers(String connectString, String classPath, List<String> f
     public Process start(Path configuration, Path log) throws IOException {
         List<String> command = new ArrayList<>(List.of(java()));
         command.addAll(flags);
-        command.addAll(List.of("-cp", classPath, MAIN, configuration.toString()));
+        command.addAll(
+                List.of("-cp", classPath, Distribution.MAIN_CLASS, configuration.toString()));
         return new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
