@@ -37,7 +37,8 @@ final class SharedEnsemble implements AutoCloseable {
         try {
             properties.add(
                     "-Dzookeeper.DigestAuthenticationProvider.superDigest="
-                            + DigestAuthenticationProvider.generateDigest(Door.SUPER_USER));
+                            + DigestAuthenticationProvider.generateDigest(
+                                    EnsembleProxy.SUPER_USER));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }

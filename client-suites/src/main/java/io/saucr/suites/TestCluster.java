@@ -11,7 +11,8 @@ import java.util.stream.Stream;
 
 /**
  * The program with which the tests of Rust clients start servers: it prints a connect string, then
- * reads letters: {@code k} kills a server, {@code q} ends all. One server is a {@link Door}.
+ * reads letters: {@code k} kills a server, {@code q} ends all. One server is an {@link
+ * EnsembleProxy}.
  */
 public final class TestCluster {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -25,11 +26,11 @@ public final class TestCluster {
         TestServers servers = TestServers.ofEnvironment();
         int number = Integer.parseInt(args[0]);
         if (number == 1) {
-            try (Door door = new Door(servers.connectString(), 0)) {
-                door.emptyTree();
-                door.open();
-                System.out.println("127.0.0.1:" + door.port());
-                obey(door::close);
+            try (EnsembleProxy proxy = new EnsembleProxy(servers.connectString(), 0)) {
+                proxy.emptyTree();
+                proxy.open();
+                System.out.println("127.0.0.1:" + proxy.port());
+                obey(proxy::close);
             }
         } else {
             Path work = Files.createTempDirectory("cluster");

@@ -1,6 +1,6 @@
 package org.apache.curator.test;
 
-import io.saucr.suites.Door;
+import io.saucr.suites.EnsembleProxy;
 import io.saucr.suites.TestServers;
 import java.io.Closeable;
 import java.io.IOException;
@@ -13,14 +13,14 @@ import org.apache.zookeeper.KeeperException;
 
 /**
  * Stands on the class path before the class of Curator's test kit with this name, with the same
- * methods: a single server is a door to the ensemble that all tests share, a member of a cluster a
+ * methods: a single server is a proxy to the ensemble that all tests share, a member of a cluster a
  * process of the servers under test.
  */
 public class TestingZooKeeperServer implements Closeable {
     private final QuorumConfigBuilder builder;
     private final int index;
     private final TestServers servers = TestServers.ofEnvironment();
-    private final Door door; // null for a member of a cluster
+    private final EnsembleProxy proxy; // null for a member of a cluster
     private Process process;
     private boolean emptied;
 
@@ -31,9 +31,9 @@ public class TestingZooKeeperServer implements Closeable {
     public TestingZooKeeperServer(QuorumConfigBuilder builder, int index) {
         this.builder = builder;
         this.index = index;
-        this.door =
+        this.proxy =
                 builder.size() == 1
-                        ? new Door(servers.connectString(), getInstanceSpec().getPort())
+                        ? new EnsembleProxy(servers.connectString(), getInstanceSpec().getPort())
                         : null;
     }
 
@@ -50,18 +50,18 @@ public class TestingZooKeeperServer implements Closeable {
     }
 
     public synchronized void start() throws Exception {
-        if (door == null) {
+        if (proxy == null) {
             startProcess();
             return;
         }
         if (!emptied) {
             empty();
         }
-        door.open();
+        proxy.open();
     }
 
     private void empty() throws IOException, InterruptedException, KeeperException {
-        door.emptyTree();
+        proxy.emptyTree();
         emptied = true;
     }
 
@@ -84,8 +84,8 @@ public class TestingZooKeeperServer implements Closeable {
     }
 
     public synchronized void stop() throws IOException {
-        if (door != null) {
-            door.close();
+        if (proxy != null) {
+            proxy.close();
         } else if (process != null) {
             process.destroyForcibly();
             try {

@@ -23,11 +23,11 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ConnectStringParser;
 
 /**
- * Stands where a test expects a server of its own: a port that leads to the ensemble that all tests
- * share. All connections lead to one server as long as it accepts them, so that clients see each
- * other's writes at once, as on a single server. Thread-safe.
+ * A TCP proxy in the place of a server that a test starts: it forwards connections to the ensemble
+ * that all tests share. All connections lead to one server as long as it serves, so that clients
+ * see each other's writes at once, as on a single server. Thread-safe.
  */
-public final class Door implements AutoCloseable {
+public final class EnsembleProxy implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final int ATTEMPTS_TO_EMPTY = 20;
 
@@ -41,7 +41,7 @@ public final class Door implements AutoCloseable {
     private volatile int current;
     private volatile ServerSocket listener; // null while it is closed
 
-    public Door(String connectString, int port) {
+    public EnsembleProxy(String connectString, int port) {
         this.connectString = connectString;
         this.servers =
                 new ConnectStringParser(connectString)
@@ -57,14 +57,15 @@ public final class Door implements AutoCloseable {
      * @param args the port, and the server's data folder: the tree is emptied when that is new
      */
     public static void main(String[] args) throws Exception {
-        Door door =
-                new Door(TestServers.ofEnvironment().connectString(), Integer.parseInt(args[0]));
+        EnsembleProxy proxy =
+                new EnsembleProxy(
+                        TestServers.ofEnvironment().connectString(), Integer.parseInt(args[0]));
         Path mark = Path.of(args[1]).resolve("emptied");
         if (!Files.exists(mark)) {
-            door.emptyTree();
+            proxy.emptyTree();
             Files.writeString(mark, "");
         }
-        door.open();
+        proxy.open();
         Thread.currentThread().join();
     }
 
@@ -75,7 +76,7 @@ public final class Door implements AutoCloseable {
         socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         listener = socket;
         start(
-                "door " + socket.getLocalPort(),
+                "proxy " + socket.getLocalPort(),
                 () -> {
                     while (!socket.isClosed()) {
                         serve(socket.accept());
@@ -91,7 +92,7 @@ public final class Door implements AutoCloseable {
     private void serve(Socket client) {
         open.add(client);
         start(
-                "client of the door",
+                "client of the proxy",
                 () -> {
                     try (client;
                             Socket server = connect()) {
@@ -161,8 +162,7 @@ public final class Door implements AutoCloseable {
 
     /** Removes all that earlier tests left. */
     public void emptyTree() throws IOException, InterruptedException, KeeperException {
-        try (ClientSession client =
-                ClientSession.connected(connectString, Duration.ofMinutes(1))) {
+        try (ClientSession client = ClientSession.connected(connectString, Duration.ofMinutes(1))) {
             client.addAuthInfo("digest", SUPER_USER.getBytes(StandardCharsets.UTF_8));
             for (int attempt = 1; !emptied(client); attempt++) {
                 if (attempt == ATTEMPTS_TO_EMPTY) {

@@ -13,12 +13,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class DoorTest {
+class EnsembleProxyTest {
     private final Server first = new Server("first");
     private final Server second = new Server("second");
-    private Door door;
+    private EnsembleProxy proxy;
 
-    DoorTest() throws IOException {}
+    EnsembleProxyTest() throws IOException {}
 
     /**
      * Answers {@code srvr}, and anything else of four letters with its name; serves or does not.
@@ -88,19 +88,19 @@ class DoorTest {
 
     @BeforeEach
     void open() throws IOException {
-        door = new Door(first.address() + "," + second.address(), 0);
-        door.open();
+        proxy = new EnsembleProxy(first.address() + "," + second.address(), 0);
+        proxy.open();
     }
 
     @AfterEach
     void close() throws IOException {
-        door.close();
+        proxy.close();
         first.close();
         second.close();
     }
 
     private Socket connect() throws IOException {
-        return new Socket(InetAddress.getLoopbackAddress(), door.port());
+        return new Socket(InetAddress.getLoopbackAddress(), proxy.port());
     }
 
     /** The name of the server behind a connection; empty where it ends. */
@@ -145,10 +145,10 @@ class DoorTest {
     void itClosesAsAServerEndsAndOpensAgain() throws IOException {
         try (Socket client = connect()) {
             assertThat(ask(client)).isEqualTo("first");
-            door.close();
+            proxy.close();
             assertThatEnds(client);
         }
-        door.open();
+        proxy.open();
         assertThat(behind()).isEqualTo("first");
     }
 
