@@ -1,7 +1,6 @@
 package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -457,7 +456,6 @@ class BackupArchiveIT {
     @Test
     @Order(3)
     void anArchiveInS3() throws Exception {
-        assumeTrue(S3Server.canStart(), "a server of S3 wants python3 with pip on the PATH");
         String place = "s3://backups/zookeeper/orders";
         String[] round = {"backup", "--to", place, "--every=1h", "--once"};
         try (S3Server server = S3Server.start(folder.resolve("s3.log"), "backups")) {

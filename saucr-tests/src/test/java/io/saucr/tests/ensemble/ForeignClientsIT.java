@@ -1,7 +1,6 @@
 package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
@@ -17,42 +16,17 @@ import org.junit.jupiter.api.Test;
 class ForeignClientsIT {
     @Test
     void kazooNodesTransactionsWatchesLocksAndQueues() throws Exception {
-        Path sources = Path.of("src/test/python").toAbsolutePath();
-        Path packages = BuiltDistribution.target().resolve("python");
-        if (!Files.isDirectory(packages.resolve("kazoo"))) {
-            assumeTrue(
-                    Shell.knows("python3") && hasPip(), "kazoo wants python3 with pip on the PATH");
-            python(
-                    Map.of(),
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "--target",
-                    packages.toString(),
-                    "-r",
-                    sources.resolve("requirements.txt").toString());
-        }
+        Path packages = PythonPackages.installed("python", "requirements.txt", "kazoo");
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(SaucrEnsemble.describe("foreign-clients", 3))) {
             ensemble.awaitFast();
             String output =
                     python(
                             Map.of("PYTHONPATH", packages.toString()),
-                            sources.resolve("kazoo_client.py").toString(),
+                            PythonPackages.SOURCES.resolve("kazoo_client.py").toString(),
                             ensemble.connectString());
             assertThat(output).contains("kazoo: all is well");
         }
-    }
-
-    private static boolean hasPip() throws IOException, InterruptedException {
-        return new ProcessBuilder("python3", "-m", "pip", "--version")
-                        .redirectErrorStream(true)
-                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                        .start()
-                        .waitFor()
-                == 0;
     }
 
     private static String python(Map<String, String> environment, String... arguments)

@@ -28,31 +28,13 @@ final class S3Server implements AutoCloseable {
         this.address = address;
     }
 
-    /** Whether there is what it needs. */
-    static boolean canStart() {
-        return Shell.knows("python3");
-    }
-
     /**
-     * Starts one with an empty bucket.
+     * Starts one with an empty bucket. The test is skipped if there is no Python with pip.
      *
      * @param output for what it prints
      */
     static S3Server start(Path output, String bucket) throws Exception {
-        Path packages = BuiltDistribution.target().resolve("python-s3");
-        if (!Files.isDirectory(packages.resolve("moto"))) {
-            BuiltDistribution.run(
-                    "python3",
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "--target",
-                    packages.toString(),
-                    "-r",
-                    Path.of("src/test/python/requirements-s3.txt").toAbsolutePath().toString());
-        }
+        Path packages = PythonPackages.installed("python-s3", "requirements-s3.txt", "moto");
         ProcessBuilder builder =
                 new ProcessBuilder("python3", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0")
                         .redirectErrorStream(true)
