@@ -3,10 +3,10 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import io.saucr.ensemble.ServerAddress;
+import io.saucr.tests.ensemble.ToolProcess.Said;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -72,8 +72,6 @@ class BackupArchiveIT {
 
     private static Map<String, String> expected;
 
-    private record Said(int exitCode, String out, String err) {}
-
     @BeforeAll
     static void start() throws Exception {
         archive = folder.resolve("archive");
@@ -94,25 +92,13 @@ class BackupArchiveIT {
     }
 
     private static ProcessBuilder tool(String... arguments) throws IOException {
-        List<String> line = new ArrayList<>();
-        line.add(BuiltDistribution.home().resolve("bin/saucr").toString());
-        line.addAll(List.of(arguments));
-        Path out = Files.createTempFile(folder, "out", "");
         ProcessBuilder builder =
-                new ProcessBuilder(line)
-                        .directory(folder.toFile())
-                        .redirectOutput(out.toFile())
-                        .redirectError(out.resolveSibling(out.getFileName() + ".err").toFile());
+                ToolProcess.builder(
+                        folder,
+                        all(address -> address.client()),
+                        all(address -> address.clientHost() + ":" + address.adminPort()),
+                        arguments);
         builder.environment().putAll(variables);
-        builder.environment()
-                .putAll(
-                        Map.of(
-                                "JAVA_HOME",
-                                System.getProperty("java.home"),
-                                "SAUCR_ENDPOINTS",
-                                all(address -> address.client()),
-                                "SAUCR_ADMIN",
-                                all(address -> address.clientHost() + ":" + address.adminPort())));
         return builder;
     }
 
@@ -123,18 +109,7 @@ class BackupArchiveIT {
     }
 
     private static Said run(String... arguments) throws Exception {
-        ProcessBuilder builder = tool(arguments);
-        Process process = builder.start();
-        assertThat(process.waitFor(SaucrEnsemble.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        return new Said(process.exitValue(), out(builder), err(builder));
-    }
-
-    private static String out(ProcessBuilder builder) throws IOException {
-        return Files.readString(builder.redirectOutput().file().toPath());
-    }
-
-    private static String err(ProcessBuilder builder) throws IOException {
-        return Files.readString(builder.redirectError().file().toPath());
+        return ToolProcess.run(List.of(tool(arguments)), SaucrEnsemble.PATIENCE).get(0);
     }
 
     // ---- The archive ----
@@ -323,7 +298,9 @@ class BackupArchiveIT {
             backup.destroy();
             assertThat(backup.waitFor(1, TimeUnit.MINUTES)).isTrue();
         }
-        assertThat(archived("history-[^/]*")).as(err(builder)).hasSize(1);
+        assertThat(archived("history-[^/]*"))
+                .as(Files.readString(builder.redirectError().file().toPath()))
+                .hasSize(1);
         ensemble.terminate(1, 2, 3);
         compare();
     }
@@ -394,7 +371,7 @@ class BackupArchiveIT {
                                     "json");
                     String seed = "seed " + SEED + ", " + said;
                     assertThat(said.exitCode()).as(seed).isZero();
-                    JsonNode json = new ObjectMapper().readTree(said.out());
+                    JsonNode json = said.json();
                     // What the leader of that time calculated, and what comes of its log.
                     assertThat(json.path("digest").asText())
                             .as(seed)
@@ -467,8 +444,7 @@ class BackupArchiveIT {
             assertThat(said.exitCode()).as(said.toString()).isZero();
             assertThat(said.out() + said.err()).isEmpty();
 
-            JsonNode status =
-                    new ObjectMapper().readTree(run("backup", "status", place, "-o", "json").out());
+            JsonNode status = run("backup", "status", place, "-o", "json").json();
             assertThat(status.path("problems")).isEmpty();
             assertThat(status.path("histories")).hasSize(1);
             long through = Long.decode(status.path("histories").get(0).path("to").asText());

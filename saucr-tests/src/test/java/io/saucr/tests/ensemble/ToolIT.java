@@ -3,12 +3,12 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import io.saucr.ensemble.ServerAddress;
+import io.saucr.tests.ensemble.ToolProcess.Said;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
@@ -56,27 +55,11 @@ class ToolIT {
     private static final int NODES = 50;
     private static final int BALLAST = 2000;
     private static final String USER = "operator:secret";
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     @TempDir static Path folder;
 
     private static LoopbackHosting hosting;
     private static SaucrEnsemble ensemble;
-
-    /** What the tool said. */
-    private record Said(int exitCode, String out, String err) {
-        JsonNode json() throws IOException {
-            return JSON.readTree(out);
-        }
-
-        /** The row of a table that begins with the words. */
-        String row(String begin) {
-            return out.lines()
-                    .filter(line -> line.startsWith(begin))
-                    .findFirst()
-                    .orElseThrow(() -> new AssertionError(begin + " is not in\n" + out + err));
-        }
-    }
 
     @BeforeAll
     static void start() throws Exception {
@@ -127,23 +110,11 @@ class ToolIT {
         return run(begin(client(id), admin(id), arguments));
     }
 
-    private static ProcessBuilder begin(String endpoints, String admins, String... arguments) {
-        List<String> line = new ArrayList<>();
-        line.add(BuiltDistribution.home().resolve("bin/saucr").toString());
-        line.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(line).directory(folder.toFile());
-        builder.environment()
-                .putAll(
-                        Map.of(
-                                "JAVA_HOME",
-                                System.getProperty("java.home"),
-                                "SAUCR_ENDPOINTS",
-                                endpoints,
-                                "SAUCR_ADMIN",
-                                admins,
-                                // However busy the machine is.
-                                "SAUCR_TIMEOUT",
-                                "2m"));
+    private static ProcessBuilder begin(String endpoints, String admins, String... arguments)
+            throws IOException {
+        ProcessBuilder builder = ToolProcess.builder(folder, endpoints, admins, arguments);
+        // However busy the machine is.
+        builder.environment().put("SAUCR_TIMEOUT", "2m");
         return builder;
     }
 
@@ -153,26 +124,7 @@ class ToolIT {
 
     /** Several runs at the same time. */
     private static List<Said> together(List<ProcessBuilder> builders) throws Exception {
-        List<Process> processes = new ArrayList<>();
-        List<Path> outputs = new ArrayList<>();
-        for (ProcessBuilder builder : builders) {
-            Path out = Files.createTempFile(folder, "out", "");
-            Path err = Files.createTempFile(folder, "err", "");
-            outputs.addAll(List.of(out, err));
-            processes.add(builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start());
-        }
-        List<Said> said = new ArrayList<>();
-        for (int i = 0; i < processes.size(); i++) {
-            Process process = processes.get(i);
-            assertThat(process.waitFor(2 * SaucrEnsemble.PATIENCE.toSeconds(), TimeUnit.SECONDS))
-                    .isTrue();
-            said.add(
-                    new Said(
-                            process.exitValue(),
-                            Files.readString(outputs.get(2 * i)),
-                            Files.readString(outputs.get(2 * i + 1))));
-        }
-        return said;
+        return ToolProcess.run(builders, SaucrEnsemble.PATIENCE.multipliedBy(2));
     }
 
     private static List<String> files() throws IOException {
