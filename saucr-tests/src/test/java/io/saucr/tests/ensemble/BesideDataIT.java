@@ -93,18 +93,18 @@ class BesideDataIT {
             ensemble.awaitServing();
             List<AckedWrites> writes = new ArrayList<>();
             writes.add(AckedWrites.written(ensemble.connect(), "/missed", 1, WRITES));
-            Map<Path, String> strangers = strangers(ensemble);
+            Map<Path, String> foreign = foreign(ensemble);
 
             LocalTime joined = SaucrEnsemble.now();
             ensemble.restart(LAST);
             ensemble.awaitServing();
             assertThat(ensemble.log(LAST, joined, "Getting a snapshot from leader")).hasSize(1);
             writes.add(AckedWrites.written(ensemble.connect(), "/joined", 1, WRITES));
-            assertThat(described(strangers.keySet())).isEqualTo(strangers);
+            assertThat(described(foreign.keySet())).isEqualTo(foreign);
 
             writes.add(ensemble.writeAndDie());
             for (Path log : ensemble.logFiles(LAST)) {
-                if (Files.isRegularFile(log) && !strangers.containsKey(log)) {
+                if (Files.isRegularFile(log) && !foreign.containsKey(log)) {
                     Files.delete(log);
                 }
             }
@@ -115,7 +115,7 @@ class BesideDataIT {
             for (AckedWrites each : writes) {
                 each.assertAllOnEachOf(ensemble);
             }
-            assertThat(described(strangers.keySet())).isEqualTo(strangers);
+            assertThat(described(foreign.keySet())).isEqualTo(foreign);
         }
     }
 
@@ -136,7 +136,7 @@ class BesideDataIT {
             ensemble.losePower(LAST);
             ensemble.awaitServing();
             writes.add(AckedWrites.written(ensemble.connect(1, 2), "/after", 4, 1_000));
-            Map<Path, String> strangers = strangers(ensemble);
+            Map<Path, String> foreign = foreign(ensemble);
             for (int id : List.of(1, 2)) {
                 File folder = ensemble.server(id).dataDirectory().toFile();
                 PurgeTxnLog.purge(folder, folder, 3);
@@ -145,7 +145,7 @@ class BesideDataIT {
             ensemble.restart(LAST);
             ensemble.awaitServing();
             assertThat(ensemble.log(LAST, restarted, "Replacing log and snapshots")).hasSize(1);
-            assertThat(described(strangers.keySet())).isEqualTo(strangers);
+            assertThat(described(foreign.keySet())).isEqualTo(foreign);
 
             ensemble.killAtOneInstant(1, 2, LAST);
             ensemble.shim(LAST).losePower(false);
@@ -154,11 +154,11 @@ class BesideDataIT {
             for (AckedWrites each : writes) {
                 each.assertAllOnEachOf(ensemble);
             }
-            assertThat(described(strangers.keySet())).isEqualTo(strangers);
+            assertThat(described(foreign.keySet())).isEqualTo(foreign);
         }
     }
 
-    private static Map<Path, String> strangers(SaucrEnsemble ensemble) throws IOException {
+    private static Map<Path, String> foreign(SaucrEnsemble ensemble) throws IOException {
         Path version = ensemble.server(LAST).dataDirectory().resolve("version-2");
         List<Path> all = new ArrayList<>(copied(ensemble.logFiles(LAST)));
         all.addAll(copied(ensemble.snapshots(LAST)));
