@@ -140,7 +140,7 @@ public final class EnsembleProxy implements AutoCloseable {
         }
     }
 
-    /** Connections end in exceptions, of which nobody needs to hear. */
+    /** A connection that is closed ends in an exception, which is no news. */
     private static void start(String name, IoTask task) {
         Thread thread =
                 new Thread(
@@ -173,7 +173,7 @@ public final class EnsembleProxy implements AutoCloseable {
     }
 
     /**
-     * Whether all could be removed: clients of an earlier test may still write, and servers end.
+     * Whether all could be removed: clients of an earlier test may still write, and servers exit.
      */
     private static boolean emptied(ZooKeeper client) throws InterruptedException {
         try {
@@ -189,7 +189,7 @@ public final class EnsembleProxy implements AutoCloseable {
         }
     }
 
-    /** Ends all connections, as a server's end does. */
+    /** Closes all connections, as a server that exits does. */
     @Override
     public void close() throws IOException {
         if (listener != null) {

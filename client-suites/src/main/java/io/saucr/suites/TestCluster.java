@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 /**
  * The program with which the tests of Rust clients start servers: it prints a connect string, then
- * reads letters: {@code k} kills a server, {@code q} ends all. One server is an {@link
+ * reads letters: {@code k} kills a server, {@code q} stops all. One server is an {@link
  * EnsembleProxy}.
  */
 public final class TestCluster {
