@@ -61,16 +61,7 @@ public record Head(Incarnation holder, Optional<Birth> replaces) {
      *     and what is expected
      */
     public static Head decode(byte[] content) throws UnreadableHeadException {
-        if (content.length > LARGEST_BYTES) {
-            throw new UnreadableHeadException(
-                    "it has " + content.length + " bytes, a head at most " + LARGEST_BYTES);
-        }
-        String line;
-        try {
-            line = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
-        } catch (CharacterCodingException e) {
-            throw new UnreadableHeadException("it is no text, but " + content.length + " bytes");
-        }
+        String line = text(content, LARGEST_BYTES);
         Matcher matcher = LINE.matcher(line);
         if (line.startsWith(STANDBY)) {
             throw new UnreadableHeadException(
@@ -95,6 +86,23 @@ public record Head(Incarnation holder, Optional<Birth> replaces) {
         } catch (NumberFormatException e) {
             throw new UnreadableHeadException(
                     "its incarnation " + matcher.group(2) + " is more than " + Long.MAX_VALUE);
+        }
+    }
+
+    /**
+     * The content of a znode that is to be a head.
+     *
+     * @throws UnreadableHeadException where it is longer than a head can be, or no UTF-8
+     */
+    public static String text(byte[] content, int largestBytes) throws UnreadableHeadException {
+        if (content.length > largestBytes) {
+            throw new UnreadableHeadException(
+                    "it has " + content.length + " bytes, a head at most " + largestBytes);
+        }
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
+        } catch (CharacterCodingException e) {
+            throw new UnreadableHeadException("it is no text, but " + content.length + " bytes");
         }
     }
 

@@ -1,9 +1,8 @@
 package io.saucr.services.core.speculation;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.head.Head;
 import io.saucr.services.core.head.Head.UnreadableHeadException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -178,16 +177,7 @@ public record GroupHead(
      *     and what is expected
      */
     public static GroupHead decode(byte[] content) throws UnreadableHeadException {
-        if (content.length > LARGEST_BYTES) {
-            throw new UnreadableHeadException(
-                    "it has " + content.length + " bytes, a head at most " + LARGEST_BYTES);
-        }
-        String line;
-        try {
-            line = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
-        } catch (CharacterCodingException e) {
-            throw new UnreadableHeadException("it is no text, but " + content.length + " bytes");
-        }
+        String line = Head.text(content, LARGEST_BYTES);
         Matcher it = LINE.matcher(line);
         if (!it.matches()) {
             throw new UnreadableHeadException(

@@ -4,7 +4,6 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.head.Head;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
@@ -175,17 +174,7 @@ public record StandbyHead(
      *     what is expected
      */
     public static StandbyHead decode(byte[] content) throws Head.UnreadableHeadException {
-        if (content.length > LARGEST_BYTES) {
-            throw new Head.UnreadableHeadException(
-                    "it has " + content.length + " bytes, a head at most " + LARGEST_BYTES);
-        }
-        String line;
-        try {
-            line = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
-        } catch (CharacterCodingException e) {
-            throw new Head.UnreadableHeadException(
-                    "it is no text, but " + content.length + " bytes");
-        }
+        String line = Head.text(content, LARGEST_BYTES);
         Matcher it = LINE.matcher(line);
         if (!it.matches()) {
             throw new Head.UnreadableHeadException(
