@@ -159,20 +159,7 @@ public final class Journal implements AutoCloseable {
      * @throws IllegalStateException where it is closed
      */
     public void write(long turn, ByteBuffer delta) {
-        if (turn != appended + 1) {
-            throw new IllegalArgumentException(
-                    "turn " + (appended + 1) + " is to be appended next, not " + turn);
-        }
-        if (delta.remaining() > LARGEST_DELTA_BYTES) {
-            throw new IllegalArgumentException(
-                    "turn "
-                            + turn
-                            + " changed "
-                            + delta.remaining()
-                            + " bytes, and at most "
-                            + LARGEST_DELTA_BYTES
-                            + " are allowed: do less in one turn");
-        }
+        check(turn, appended + 1, delta, LARGEST_DELTA_BYTES);
         throwIfOver();
         long bytes = SegmentRecord.bytes(delta.remaining());
         try {
@@ -210,6 +197,28 @@ public final class Journal implements AutoCloseable {
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    /**
+     * Checks a turn that is to be appended.
+     *
+     * @throws IllegalArgumentException where the turn is not the next one or the delta too large
+     */
+    static void check(long turn, long next, ByteBuffer delta, int largestBytes) {
+        if (turn != next) {
+            throw new IllegalArgumentException(
+                    "turn " + next + " is to be appended next, not " + turn);
+        }
+        if (delta.remaining() > largestBytes) {
+            throw new IllegalArgumentException(
+                    "turn "
+                            + turn
+                            + " changed "
+                            + delta.remaining()
+                            + " bytes, and at most "
+                            + largestBytes
+                            + " are allowed: do less in one turn");
         }
     }
 

@@ -579,20 +579,7 @@ public final class SharedJournal implements AutoCloseable {
 
         @Override
         public void append(long turn, ByteBuffer delta) {
-            if (turn != last + 1) {
-                throw new IllegalArgumentException(
-                        "turn " + (last + 1) + " is to be appended next, not " + turn);
-            }
-            if (delta.remaining() > Journal.LARGEST_DELTA_BYTES - HEADER_BYTES) {
-                throw new IllegalArgumentException(
-                        "turn "
-                                + turn
-                                + " changed "
-                                + delta.remaining()
-                                + " bytes, and at most "
-                                + (Journal.LARGEST_DELTA_BYTES - HEADER_BYTES)
-                                + " are allowed: do less in one turn");
-            }
+            Journal.check(turn, last + 1, delta, Journal.LARGEST_DELTA_BYTES - HEADER_BYTES);
             SharedJournal.this.append(this, TURN, tag, turn, delta);
         }
 
