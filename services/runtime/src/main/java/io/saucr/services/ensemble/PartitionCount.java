@@ -8,7 +8,6 @@ import java.util.Optional;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.data.Stat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +45,7 @@ public final class PartitionCount {
 
     private static boolean fixed(ZooKeeper zk, ServicePath place, int count)
             throws KeeperException, InterruptedException {
-        Optional<String> known = text(zk, place);
+        Optional<String> known = OrderSession.text(zk, path(place));
         if (known.isEmpty()) {
             if (zk.exists(place.path() + "/head", false) != null) {
                 throw new ServiceException(
@@ -55,7 +54,7 @@ public final class PartitionCount {
                                 + " for a service with partitions");
             }
             create(zk, place, count);
-            known = text(zk, place);
+            known = OrderSession.text(zk, path(place));
         }
         throwUnless(known, place, count);
         return true;
@@ -70,13 +69,8 @@ public final class PartitionCount {
     public static void check(ServicePath place, int count)
             throws IOException, InterruptedException {
         try (OrderSession session = new OrderSession(place)) {
-            throwUnless(session.until(zk -> text(zk, place)), place, count);
+            throwUnless(session.until(zk -> OrderSession.text(zk, path(place))), place, count);
         }
-    }
-
-    private static Optional<String> text(ZooKeeper zk, ServicePath place)
-            throws KeeperException, InterruptedException {
-        return OrderSession.data(zk, path(place), new Stat()).map(it -> new String(it, UTF_8));
     }
 
     private static String path(ServicePath place) {
