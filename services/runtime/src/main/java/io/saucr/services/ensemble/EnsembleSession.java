@@ -236,18 +236,13 @@ abstract class EnsembleSession implements AutoCloseable {
         if (joined == null) {
             watcher = new Session();
             try {
+                SharedSession.Key key =
+                        new SharedSession.Key(
+                                place.connect(), place.sessionTimeout(), place.credentials());
                 SharedSession session =
                         sharesSession()
-                                ? SharedSession.join(
-                                        place.connect(),
-                                        place.sessionTimeout(),
-                                        place.credentials(),
-                                        watcher)
-                                : SharedSession.alone(
-                                        place.connect(),
-                                        place.sessionTimeout(),
-                                        place.credentials(),
-                                        watcher);
+                                ? SharedSession.join(key, watcher)
+                                : SharedSession.alone(key, watcher);
                 joined = new Joined(session, watcher);
             } catch (IOException e) {
                 LOG.warn("no client for {}: {}; trying again", place.connect(), e.getMessage());

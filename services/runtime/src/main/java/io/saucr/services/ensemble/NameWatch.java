@@ -2,7 +2,6 @@ package io.saucr.services.ensemble;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.saucr.services.Credentials;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,14 +37,12 @@ final class NameWatch {
     /** Between two tries while the ensemble does not answer. */
     private static final Duration RETRY = Duration.ofMillis(200);
 
-    private record Key(String connect, Duration timeout, Optional<Credentials> credentials) {}
-
     /** Those that have users, and how many; the lock of both. */
-    private static final Map<Key, NameWatch> ALL = new HashMap<>();
+    private static final Map<SharedSession.Key, NameWatch> ALL = new HashMap<>();
 
     private int users;
 
-    private final Key key;
+    private final SharedSession.Key key;
     private final BlockingQueue<Runnable> work = new LinkedBlockingQueue<>();
     private final Thread thread;
 
@@ -107,7 +104,7 @@ final class NameWatch {
         }
     }
 
-    private NameWatch(Key key) {
+    private NameWatch(SharedSession.Key key) {
         this.key = key;
         this.thread = new Thread(this::run, "names of " + key.connect());
         this.thread.setDaemon(true);
@@ -115,10 +112,9 @@ final class NameWatch {
     }
 
     /** The one of this process; nothing is sent before the first name is followed. */
-    static NameWatch use(String connect, Duration timeout, Optional<Credentials> credentials) {
+    static NameWatch use(SharedSession.Key key) {
         synchronized (ALL) {
-            NameWatch watch =
-                    ALL.computeIfAbsent(new Key(connect, timeout, credentials), NameWatch::new);
+            NameWatch watch = ALL.computeIfAbsent(key, NameWatch::new);
             watch.users++;
             return watch;
         }
@@ -194,9 +190,7 @@ final class NameWatch {
         try {
             if (session == null) {
                 connection = new Connection();
-                session =
-                        SharedSession.join(
-                                key.connect(), key.timeout(), key.credentials(), connection);
+                session = SharedSession.join(key, connection);
             }
             for (Map.Entry<String, Followed> entry : followed.entrySet()) {
                 if (entry.getValue().stale) {

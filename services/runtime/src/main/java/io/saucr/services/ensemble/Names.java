@@ -25,7 +25,7 @@ public final class Names implements AutoCloseable {
      * @param credentials who asks, as for {@code addAuthInfo}; empty for anybody
      */
     public Names(String connect, Duration sessionTimeout, Optional<Credentials> credentials) {
-        watch = NameWatch.use(connect, sessionTimeout, credentials);
+        watch = NameWatch.use(new SharedSession.Key(connect, sessionTimeout, credentials));
     }
 
     /**

@@ -25,7 +25,8 @@ import org.apache.zookeeper.ZooKeeper;
  */
 final class SharedSession implements Watcher {
 
-    private record Key(String connect, Duration timeout, Optional<Credentials> credentials) {}
+    /** What a session is shared by. */
+    record Key(String connect, Duration timeout, Optional<Credentials> credentials) {}
 
     /** Those that new users join; guards all fields below, too. */
     private static final Map<Key, SharedSession> OPEN = new HashMap<>();
@@ -48,15 +49,12 @@ final class SharedSession implements Watcher {
      *     not block
      * @throws IOException where no client can be made
      */
-    static SharedSession join(
-            String connect, Duration timeout, Optional<Credentials> credentials, Watcher user)
-            throws IOException {
-        Key key = new Key(connect, timeout, credentials);
+    static SharedSession join(Key key, Watcher user) throws IOException {
         synchronized (OPEN) {
             SharedSession session = OPEN.get(key);
             if (session == null || !session.client.getState().isAlive()) {
                 session = new SharedSession(key);
-                session.client = Sessions.open(connect, timeout, credentials, session);
+                session.open();
                 OPEN.put(key, session);
             }
             session.users.add(user);
@@ -68,15 +66,18 @@ final class SharedSession implements Watcher {
     }
 
     /** A session for one user alone, whose ephemeral znodes go with it. */
-    static SharedSession alone(
-            String connect, Duration timeout, Optional<Credentials> credentials, Watcher user)
-            throws IOException {
-        SharedSession session = new SharedSession(new Key(connect, timeout, credentials));
+    static SharedSession alone(Key key, Watcher user) throws IOException {
+        SharedSession session = new SharedSession(key);
         synchronized (OPEN) {
             session.users.add(user);
-            session.client = Sessions.open(connect, timeout, credentials, session);
+            session.open();
         }
         return session;
+    }
+
+    /** Holds the lock. */
+    private void open() throws IOException {
+        client = Sessions.open(key.connect(), key.timeout(), key.credentials(), this);
     }
 
     ZooKeeper client() {
