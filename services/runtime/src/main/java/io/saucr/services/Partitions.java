@@ -22,10 +22,7 @@ public final class Partitions {
     private final int count;
 
     Partitions(Place place, Halt halt, int count) {
-        this.place =
-                place.withOptions(
-                        place.options()
-                                .routing(place.options().routing().with(place.name(), count)));
+        this.place = place.withPartitions(place.name(), count);
         this.halt = halt;
         this.count = count;
     }

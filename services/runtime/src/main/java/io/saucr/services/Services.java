@@ -253,9 +253,7 @@ public final class Services {
      * @param count as it was started with
      */
     public Services partitioned(String service, int count) {
-        return with(
-                place.withOptions(
-                        place.options().routing(place.options().routing().with(service, count))));
+        return with(place.withPartitions(service, count));
     }
 
     /**

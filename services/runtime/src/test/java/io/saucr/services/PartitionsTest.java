@@ -348,10 +348,8 @@ class PartitionsTest {
         Place place =
                 Place.at(server.connect() + "/apps/sums", Optional.empty())
                         .withFolder(Path.of("/simulated/sums"))
-                        .withSegmentBytes(1 << 16);
-        place =
-                place.withOptions(
-                        place.options().routing(place.options().routing().with("sums", 3)));
+                        .withSegmentBytes(1 << 16)
+                        .withPartitions("sums", 3);
         RunningPartitions running =
                 LocalPartitions.start(
                         disk,

@@ -230,6 +230,11 @@ public record Place(
                 door);
     }
 
+    /** This place, where messages to a service go to one of so many partitions of it. */
+    public Place withPartitions(String service, int count) {
+        return withOptions(options.routing(options.routing().with(service, count)));
+    }
+
     /** This place with another timeout. */
     public Place withSessionTimeout(Duration other) {
         return new Place(
