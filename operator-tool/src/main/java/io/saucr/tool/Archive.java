@@ -36,11 +36,12 @@ record Archive(List<History> histories, Map<String, Instant> unfinished) {
             Pattern.compile(
                     ("history-(?<history>TIME)/(?:"
                                     + "full-(?<begun>ZXID)-(?<zxid>ZXID)-(?<made>TIME)/"
-                                    + "(?:backup\\.json|(?:snapshot|log)\\.[0-9a-f]+(?:\\.gz|\\.snappy)?)"
+                                    + "(?:backup\\.json|FILE)"
                                     + "|log-(?<first>ZXID)-(?<last>ZXID)-(?<until>TIME)\\.gz"
                                     + ")(?<partial>\\.partial-\\d+)?")
                             .replace("TIME", TIME_PATTERN)
-                            .replace("ZXID", "[0-9a-f]{16}"));
+                            .replace("ZXID", "[0-9a-f]{16}")
+                            .replace("FILE", Backup.FILE_NAME));
 
     /**
      * What one ensemble logged, in one sequence.

@@ -36,6 +36,9 @@ record Backup(
     /** What it is, for whoever finds it, and which files belong to it. */
     static final String DESCRIPTION = "backup.json";
 
+    /** The names of its other files, as a regular expression without groups. */
+    static final String FILE_NAME = "(?:snapshot|log)\\.[0-9a-f]+(?:\\.gz|\\.snappy)?";
+
     private static final String VERSION_FOLDER = "version-2";
 
     /** A snapshot alone. */
@@ -100,7 +103,7 @@ record Backup(
 
     private static Path file(Path folder, JsonNode part) throws UnusableFileException {
         String name = part.path("file").asText("");
-        if (!name.matches("(snapshot|log)\\.[0-9a-f]+(\\.gz|\\.snappy)?")) {
+        if (!name.matches(FILE_NAME)) {
             throw new UnusableFileException(
                     folder.resolve(DESCRIPTION) + ": it is damaged: it names no file");
         }
