@@ -1,28 +1,15 @@
 package io.saucr.services.local;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
-import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.state.StateSnapshot;
-import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Memory;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * A protection of a running service that undoes turns, as one of services that speculate does:
@@ -37,16 +24,11 @@ public final class Undoing implements Guard, Guard.Folding {
     private final Check check;
 
     // All guarded by this.
-    private final List<Delta> deltas = new ArrayList<>();
-    private final Map<Long, StateSnapshot> states = new HashMap<>();
+    private TurnHistory history = new TurnHistory();
 
     /** Executed, and not given to the disk. */
     private final Deque<Done> open = new ArrayDeque<>();
 
-    /** Of the newest base on disk: its files must stay, as a crash leads back to them. */
-    private Memory memory;
-
-    private Memory due;
     private Start start;
     private Listener listener;
     private Map<String, String> found;
@@ -116,71 +98,15 @@ public final class Undoing implements Guard, Guard.Folding {
     @Override
     public synchronized Start recover(Recovery into) throws IOException {
         if (start == null) {
-            Noting noting = new Noting(into);
-            start = disk.recover(noting);
-            noting.noteBase();
+            start = history.recover(disk, into);
             forced = start.newestTurn();
         } else {
-            List<Delta> above = deltas.stream().filter(it -> it.turn() <= forced).toList();
-            deltas.retainAll(above);
-            into.memory(above.isEmpty() ? memory : memory.with(above, states.get(forced)));
+            history = TurnHistory.behind(history, forced, into);
             start = new Start(start.incarnations(), start.formers(), start.markers(), forced);
         }
-        Memory all = into.soFar();
-        states.clear();
-        states.put(start.newestTurn(), all.state());
-        found = found(all);
+        found = history.begins(start.newestTurn(), into.soFar());
         check.atUndo(found);
         return start;
-    }
-
-    private static Map<String, String> found(Memory memory) throws IOException {
-        Map<String, ByteArrayOutputStream> sections = new TreeMap<>();
-        memory.sections()
-                .writeTo(name -> sections.computeIfAbsent(name, it -> new ByteArrayOutputStream()));
-        Map<String, String> found = new TreeMap<>();
-        sections.forEach((name, bytes) -> found.put(name, bytes.toString(ISO_8859_1)));
-        return found;
-    }
-
-    /** Notes the base on its way to what recovers, and the turns above it. */
-    private final class Noting implements Recovery {
-
-        private final Recovery into;
-
-        Noting(Recovery into) {
-            this.into = into;
-        }
-
-        @Override
-        public void section(String name, InputStream content) throws IOException {
-            into.section(name, content);
-        }
-
-        @Override
-        public void turn(long turn, ByteBuffer delta) throws IOException {
-            noteBase();
-            byte[] bytes = new byte[delta.remaining()];
-            delta.duplicate().get(bytes);
-            deltas.add(DeltaFormat.read(turn, new ByteArrayInputStream(bytes)));
-            into.turn(turn, delta);
-        }
-
-        void noteBase() {
-            if (memory == null) {
-                memory = into.soFar();
-            }
-        }
-
-        @Override
-        public void memory(Memory of) throws IOException {
-            into.memory(of);
-        }
-
-        @Override
-        public Memory soFar() {
-            return into.soFar();
-        }
     }
 
     @Override
@@ -228,8 +154,7 @@ public final class Undoing implements Guard, Guard.Folding {
         if (undoing) {
             return;
         }
-        deltas.add(turn.delta());
-        states.put(turn.turn(), turn.state().get());
+        history.done(turn);
         open.add(turn);
     }
 
@@ -255,7 +180,7 @@ public final class Undoing implements Guard, Guard.Folding {
 
     @Override
     public synchronized void due(Memory of) {
-        due = of;
+        history.due(of);
     }
 
     @Override
@@ -263,9 +188,7 @@ public final class Undoing implements Guard, Guard.Folding {
             throws IOException {
         disk.fold(turn, files, sections);
         synchronized (this) {
-            memory = due;
-            deltas.removeIf(it -> it.turn() <= turn);
-            states.keySet().removeIf(it -> it < turn);
+            history.folded(turn);
         }
     }
 

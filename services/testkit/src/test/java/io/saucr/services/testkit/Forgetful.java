@@ -1,25 +1,13 @@
 package io.saucr.services.testkit;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
-import io.saucr.services.core.Delta;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.state.StateSnapshot;
-import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.local.TurnHistory;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Memory;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * A protection that undoes turns which are not final: the next life begins from memory. It knows of
@@ -32,15 +20,7 @@ final class Forgetful implements Guard, Guard.Folding {
     private final Optional<Forgetful> before;
     private final long upTo;
 
-    /** What the core did above {@link #memory}, and the state behind turns. */
-    private final List<Delta> deltas = new ArrayList<>();
-
-    private final Map<Long, StateSnapshot> states = new HashMap<>();
-
-    /** Of the newest base on disk: its files must stay, as a crash leads back to them. */
-    private Memory memory;
-
-    private Memory due;
+    private TurnHistory history = new TurnHistory();
     private Start start;
 
     /** All that this life began with. */
@@ -65,11 +45,6 @@ final class Forgetful implements Guard, Guard.Folding {
         return found;
     }
 
-    private Memory behind(long turn) {
-        List<Delta> above = deltas.stream().filter(it -> it.turn() <= turn).toList();
-        return above.isEmpty() ? memory : memory.with(above, states.get(turn));
-    }
-
     @Override
     public Traits traits() {
         return disk.traits();
@@ -79,70 +54,14 @@ final class Forgetful implements Guard, Guard.Folding {
     public Start recover(Recovery into) throws IOException {
         if (before.isPresent()) {
             Forgetful ended = before.get();
-            into.memory(ended.behind(upTo));
-            memory = ended.memory;
-            deltas.addAll(ended.deltas);
-            deltas.removeIf(it -> it.turn() > upTo);
+            history = TurnHistory.behind(ended.history, upTo, into);
             Start old = ended.start;
             start = new Start(old.incarnations(), old.formers(), old.markers(), upTo);
         } else {
-            Noting noting = new Noting(into);
-            start = disk.recover(noting);
-            noting.noteBase();
+            start = history.recover(disk, into);
         }
-        Memory all = into.soFar();
-        states.put(start.newestTurn(), all.state());
-        found = found(all);
+        found = history.begins(start.newestTurn(), into.soFar());
         return start;
-    }
-
-    private static Map<String, String> found(Memory memory) throws IOException {
-        Map<String, ByteArrayOutputStream> sections = new TreeMap<>();
-        memory.sections()
-                .writeTo(name -> sections.computeIfAbsent(name, it -> new ByteArrayOutputStream()));
-        Map<String, String> found = new TreeMap<>();
-        sections.forEach((name, bytes) -> found.put(name, bytes.toString(ISO_8859_1)));
-        return found;
-    }
-
-    /** Notes the base on its way to who recovers, and the turns above it. */
-    private final class Noting implements Recovery {
-
-        private final Recovery into;
-
-        Noting(Recovery into) {
-            this.into = into;
-        }
-
-        @Override
-        public void section(String name, InputStream content) throws IOException {
-            into.section(name, content);
-        }
-
-        @Override
-        public void turn(long turn, ByteBuffer delta) throws IOException {
-            noteBase();
-            byte[] bytes = new byte[delta.remaining()];
-            delta.duplicate().get(bytes);
-            deltas.add(DeltaFormat.read(turn, new ByteArrayInputStream(bytes)));
-            into.turn(turn, delta);
-        }
-
-        void noteBase() {
-            if (memory == null) {
-                memory = into.soFar();
-            }
-        }
-
-        @Override
-        public void memory(Memory of) throws IOException {
-            into.memory(of);
-        }
-
-        @Override
-        public Memory soFar() {
-            return into.soFar();
-        }
     }
 
     @Override
@@ -162,8 +81,7 @@ final class Forgetful implements Guard, Guard.Folding {
 
     @Override
     public void done(Done turn) {
-        deltas.add(turn.delta());
-        states.put(turn.turn(), turn.state().get());
+        history.done(turn);
         disk.done(turn);
     }
 
@@ -189,7 +107,7 @@ final class Forgetful implements Guard, Guard.Folding {
 
     @Override
     public void due(Memory of) {
-        due = of;
+        history.due(of);
         disk.folding().due(of);
     }
 
@@ -197,9 +115,7 @@ final class Forgetful implements Guard, Guard.Folding {
     public void fold(long turn, OutboxFiles.Names files, Base.Sections sections)
             throws IOException {
         disk.folding().fold(turn, files, sections);
-        memory = due;
-        deltas.removeIf(it -> it.turn() <= turn);
-        states.keySet().removeIf(it -> it < turn);
+        history.folded(turn);
     }
 
     @Override
