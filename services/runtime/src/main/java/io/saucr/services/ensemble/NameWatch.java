@@ -81,7 +81,7 @@ final class NameWatch {
 
         void seen(Optional<String> now, long by) {
             stale = false;
-            // Whoever registers the same address anew is another start, and answers there by now.
+            // The same address, registered again, is another start, which answers there by now.
             if (!now.equals(address) || registered != by) {
                 address = now;
                 registered = by;
@@ -93,7 +93,7 @@ final class NameWatch {
     /**
      * One that hears of a name.
      *
-     * @param of whose it is; nothing is told any more once that is closed
+     * @param of whose it is; once that is closed, the follower hears nothing more
      */
     record Follower(Names of, Consumer<Optional<String>> changed) {
 

@@ -53,7 +53,7 @@ public final class Names implements AutoCloseable {
         return closed;
     }
 
-    /** Nothing is told any more once the callback under way has returned. */
+    /** Once the callback under way has returned, followers hear nothing more. */
     @Override
     public void close() {
         if (!closed) {

@@ -78,9 +78,9 @@ final class Batches {
     }
 
     /**
-     * From now on somebody has to be told once that many turns are there, or a whole batch.
+     * From now on an event is due once that many turns are there, or a whole batch.
      *
-     * @return whether they are there already; of those nobody is told any more
+     * @return whether they are there already; then no event comes
      */
     synchronized boolean tellAt(int turns) {
         enough = turns;
