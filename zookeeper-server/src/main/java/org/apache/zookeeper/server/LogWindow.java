@@ -8,10 +8,11 @@ import java.util.function.Consumer;
  * What a log's thread has got and has not acked. {@link SyncRequestProcessor} acks when it finds
  * nothing more to write, or after a thousand entries, however large they are: under load its disk
  * would look late (R24). So it gets no more than {@value #MOST_BYTES} bytes, or one entry; what
- * comes meanwhile waits for these acks. Any thread; entries by one at a time.
+ * comes meanwhile waits for these acks. Several of the largest values fit: they share an fsync. Any
+ * thread; entries by one at a time.
  */
 public final class LogWindow {
-    public static final int MOST_BYTES = 1 << 20;
+    public static final int MOST_BYTES = 8 << 20;
 
     private final Consumer<Request> thread;
 

@@ -105,6 +105,19 @@ class LeaderLogTest {
         assertThat(acked).hasSize(2);
     }
 
+    /** Each had its own fsync, and slow mode with values of 900 KB less than half of the writes. */
+    @Test
+    void eightOfTheLargestValuesShareAnFsync() {
+        append(1, 100);
+        await().until(() -> acked.size() == 1);
+        for (int i = 2; i <= 9; i++) {
+            append(i, 1 << 20);
+        }
+        counted.countDown();
+        await().until(() -> all().size() == 9);
+        assertThat(acked).hasSize(2);
+    }
+
     @Test
     void theEndWritesWhatWasHandedOver() {
         append(1, LogWindow.MOST_BYTES);
