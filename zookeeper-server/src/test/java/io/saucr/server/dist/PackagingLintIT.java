@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,13 +19,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The files of {@code packaging} read by the programs that their users have: hadolint, the schemas
- * of Kubernetes, yamllint, shellcheck. Each of them must find a mistake that is put in, too. They
- * are installed by pip, below {@code target}.
+ * The files of {@code packaging}, and those with which {@code jepsen} makes its nodes, read by the
+ * programs that their users have: hadolint, the schemas of Kubernetes and of Compose, yamllint,
+ * shellcheck. Each of them must find a mistake that is put in, too. They are installed by pip,
+ * below {@code target}.
  */
 @Tag("trial")
 class PackagingLintIT {
     private static final Path PACKAGING = Path.of("").toAbsolutePath().resolveSibling("packaging");
+    private static final Path JEPSEN = PACKAGING.resolveSibling("jepsen");
     private static final Path REQUIREMENTS =
             Path.of("src/test/python/requirements.txt").toAbsolutePath();
     private static final Path PROGRAMS = Path.of("target/lint").toAbsolutePath();
@@ -53,7 +56,7 @@ class PackagingLintIT {
                         "-r",
                         REQUIREMENTS.toString());
         assertThat(installed.exitCode()).as(installed.output()).isZero();
-        Files.copy(REQUIREMENTS, done);
+        Files.copy(REQUIREMENTS, done, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private static boolean hasPip() throws InterruptedException {
@@ -110,6 +113,35 @@ class PackagingLintIT {
         Path file = PACKAGING.resolve("docker/Dockerfile");
         passes(words(hadolint, file));
         finds("DL3007", "bookworm-slim\n# Debian", "latest\n# Debian", words(hadolint, file));
+    }
+
+    /** Compose itself is no program of Python; its schema is. */
+    @Test
+    void theNodesOfJepsen() throws Exception {
+        Path compose = JEPSEN.resolve("docker/docker-compose.yml");
+        List<String> validate =
+                List.of(
+                        "python3",
+                        "-m",
+                        "check_jsonschema",
+                        "--builtin-schema",
+                        "vendor.compose-spec");
+        passes(words(validate, compose));
+        finds("'privilege' was unexpected", "privileged:", "privilege:", words(validate, compose));
+        assertThat(compose)
+                .content()
+                .contains(
+                        Files.readAllLines(JEPSEN.resolve("nodes")).stream()
+                                .map(n -> "\n  " + n + ": {<<: *node, hostname: " + n + "}\n")
+                                .toList());
+        passes(
+                PROGRAMS.resolve("bin/hadolint").toString(),
+                "--ignore=DL3008", // Debian removes old versions.
+                JEPSEN.resolve("docker/node.Dockerfile").toString(),
+                JEPSEN.resolve("docker/control.Dockerfile").toString());
+        passes(
+                PROGRAMS.resolve("bin/shellcheck").toString(),
+                JEPSEN.resolve("namespaces").toString());
     }
 
     /**
