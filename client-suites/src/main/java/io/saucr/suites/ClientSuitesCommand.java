@@ -59,10 +59,16 @@ public final class ClientSuitesCommand implements Runnable {
             return out.resolve("results").resolve(column + "-" + suite + ".json");
         }
 
-        private void keep(Suite suite, Column column, Outcome outcome) throws IOException {
+        /** Of a run of some tests, the results of the others stay. */
+        private void keep(Suite suite, Column column, Outcome outcome, boolean all)
+                throws IOException {
             Path file = file(suite, column);
             Files.createDirectories(file.getParent());
-            JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), outcome);
+            Outcome kept = outcome;
+            if (!all && Files.exists(file)) {
+                kept = JSON.readValue(file.toFile(), Outcome.class).replacedBy(outcome);
+            }
+            JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), kept);
         }
 
         private Map<Column, Outcome> of(Suite suite) throws IOException {
@@ -181,9 +187,12 @@ public final class ClientSuitesCommand implements Runnable {
                     work = Files.createTempDirectory(work, suite + "-" + column + "-");
                     try (SharedEnsemble ensemble =
                             SharedEnsemble.start(
-                                    column, distribution(column), work.resolve("ensemble"))) {
-                        results.keep(
-                                suite, column, suite.outcome(results.out, work, tests, ensemble));
+                                    column,
+                                    distribution(column),
+                                    work.resolve("ensemble"),
+                                    suite.sharesServers())) {
+                        Outcome outcome = suite.outcome(results.out, work, tests, ensemble);
+                        results.keep(suite, column, outcome, tests.equals("."));
                     }
                 }
             }

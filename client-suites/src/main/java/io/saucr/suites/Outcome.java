@@ -20,6 +20,13 @@ record Outcome(Map<String, Result> tests) {
         tests = new TreeMap<>(tests);
     }
 
+    /** With the results of a later run in place of those of the same tests. */
+    Outcome replacedBy(Outcome later) {
+        Map<String, Result> all = new TreeMap<>(tests);
+        all.putAll(later.tests);
+        return new Outcome(all);
+    }
+
     long count(Result result) {
         return tests.values().stream().filter(result::equals).count();
     }

@@ -13,13 +13,16 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
 
-/** The three servers that the tests of a suite share in a column. Used by one thread. */
+/**
+ * The three servers that the tests of a suite share in a column, unless the suite starts its own.
+ * Used by one thread.
+ */
 final class SharedEnsemble implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final int DOWN_MS = 1000;
 
     private final Column column;
-    private final Ensemble ensemble;
+    private final Ensemble ensemble; // not started where the suite starts its own servers
     private final TestServers servers;
     private final Killer killer; // null where nobody kills
 
@@ -30,8 +33,14 @@ final class SharedEnsemble implements AutoCloseable {
         this.killer = killer;
     }
 
-    /** Starts it, and waits until it serves. */
-    static SharedEnsemble start(Column column, Distribution distribution, Path work)
+    /**
+     * Starts it, and waits until it serves.
+     *
+     * @param started whether there are shared servers: otherwise the suite gets class path and
+     *     flags alone
+     */
+    static SharedEnsemble start(
+            Column column, Distribution distribution, Path work, boolean started)
             throws IOException {
         List<String> properties = new ArrayList<>(List.of("-Dzookeeper.extendedTypesEnabled=true"));
         try {
@@ -53,13 +62,15 @@ final class SharedEnsemble implements AutoCloseable {
         }
         Ensemble ensemble = builder.build();
         try {
-            ensemble.start();
-            ensemble.awaitServing(PATIENCE);
+            if (started) {
+                ensemble.start();
+                ensemble.awaitServing(PATIENCE);
+            }
             return new SharedEnsemble(
                     column,
                     ensemble,
                     new TestServers(ensemble.connectString(), classPath(distribution), flags),
-                    column == Column.KILLED ? killer(ensemble) : null);
+                    started && column == Column.KILLED ? killer(ensemble) : null);
         } catch (RuntimeException | IOException e) {
             ensemble.close();
             throw e;

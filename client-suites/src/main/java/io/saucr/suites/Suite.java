@@ -166,6 +166,11 @@ enum Suite {
             return JUnitReport.read(report);
         }
 
+        @Override
+        boolean sharesServers() {
+            return false;
+        }
+
         /** Of the three servers that run as long as the suite. */
         private void killOne(Path pids, Random random) throws IOException, InterruptedException {
             List<Path> files;
@@ -204,8 +209,8 @@ enum Suite {
                             "--disable-ansi-colors",
                             "--details=tree",
                             "--select-package=org.apache.curator.framework.recipes",
-                            "--include-classname=.*\\.Test.*",
-                            "--include-classname=.*(?:" + tests + ").*",
+                            // Several of these options would widen the choice.
+                            "--include-classname=(?=.*\\.Test)(?=.*(?:" + tests + ")).*",
                             "--reports-dir=" + work));
             return JUnitReport.read(work.resolve("TEST-junit-jupiter.xml"));
         }
@@ -274,6 +279,13 @@ enum Suite {
     /** Name and version of what is tested. */
     String version() {
         return version;
+    }
+
+    /**
+     * Whether its tests meet the servers of a {@link SharedEnsemble}; otherwise it starts its own.
+     */
+    boolean sharesServers() {
+        return true;
     }
 
     /** Brings the suite into a folder of its own, with what it is tested with. */
