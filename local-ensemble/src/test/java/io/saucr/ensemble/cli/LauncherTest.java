@@ -110,6 +110,20 @@ class LauncherTest {
     }
 
     @Test
+    void anApplicationThatMavenCannotFetchIsNamedAndNoServerStarted() throws Exception {
+        ordinary("mkdir");
+        program(programs.resolve("mvn"), "echo 'it does not resolve' >&2; exit 1");
+        for (String application : List.of("kafka", "bookkeeper")) {
+            Result result = run(project.resolve("bin/saucr-applications"), jdk(), application);
+            assertThat(result.exitCode).isEqualTo(1);
+            assertThat(result.output)
+                    .contains("it does not resolve\n")
+                    .contains("saucr-applications: Maven cannot fetch org.apache." + application)
+                    .doesNotContain("Starting");
+        }
+    }
+
+    @Test
     void testSaysWhatItTakesAndRefusesWhatItDoesNot() throws Exception {
         for (String asked : List.of("help test", "test --help")) {
             Result result = saucr(null, asked.split(" "));
