@@ -22,7 +22,7 @@
 
 (def all-nemeses
   "What test-all goes through."
-  [#{} #{:partition} #{:kill} #{:pause} #{:clock} #{:power} #{:blackout} #{:slow-disk} #{:mode} #{:membership}
+  [#{} #{:partition} #{:one-way} #{:kill} #{:pause} #{:clock} #{:power} #{:blackout} #{:slow-disk} #{:mode} #{:membership}
    #{:partition :kill :pause :clock :power :slow-disk}])
 
 (def options

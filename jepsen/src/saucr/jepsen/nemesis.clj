@@ -4,6 +4,7 @@
                     [db :as jdb]
                     [generator :as gen]
                     [nemesis :as n]
+                    [net :as net]
                     [random :as rand]]
             [jepsen.nemesis.combined :as nc]
             [saucr.jepsen.db :as db]
@@ -57,6 +58,20 @@
                 {:black-out (fn [test _] (on test (:nodes test) (fn [_ _] (db/lose-power! (:filesystem db)))))
                  :light-returns (fn [test _] (on test (:nodes test) db/start!))})}))
 
+(defn one-way
+  "A node hears no other node, and is heard; or it is not heard, and hears. Jepsen's partitions cut both ways."
+  [{:keys [interval]}]
+  (package
+    {:name "one way" :begin :cut-one-way :end :join-ways :color "#E9B0DC" :interval interval
+     :value (fn [test _]
+              (let [node (rand/nth (:nodes test))
+                    others (remove #{node} (:nodes test))]
+                ;; By node: from which ones it gets nothing.
+                (rand/nth [{node (set others)} (zipmap others (repeat #{node}))])))
+     :nemesis (nemesis
+                {:cut-one-way (fn [test deaf] (net/drop-all! test deaf) deaf)
+                 :join-ways (fn [test _] (net/heal! (:net test) test) :joined)})}))
+
 (defn clock
   "The clock of servers jumps, by up to a day, forward or back. Clocks that only measure never jump, on no machine."
   [{:keys [db interval]}]
@@ -108,7 +123,7 @@
                 {:remove-member (fn [test node] (membership/remove-member (:nodes test) db/client-port node))
                  :add-members (fn [test _] (membership/add-missing (:nodes test) db/client-port))})}))
 
-(def own {:power power :blackout blackout :clock clock :slow-disk slow-disk :mode mode :membership member})
+(def own {:one-way one-way :power power :blackout blackout :clock clock :slow-disk slow-disk :mode mode :membership member})
 (def faults (into #{:partition :kill :pause} (keys own)))
 (def on-lazyfs "Faults for which the servers' data are on lazyfs." #{:power :blackout})
 

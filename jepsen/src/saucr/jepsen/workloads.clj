@@ -9,7 +9,8 @@
                     [independent :as independent]
                     [random :as rand]
                     [store :as store]]
-            [jepsen.tests.linearizable-register :as linearizable]
+            [jepsen.tests [bank :as jepsens-bank]
+                          [linearizable-register :as linearizable]]
             [knossos.model :as model]
             [saucr.jepsen.db :as db]
             [saucr.workload.bank :as bank]
@@ -81,6 +82,41 @@
   (reify checker/Checker
     (check [_ _ history _] (check history))))
 
+(defn- on
+  "A checker on other operations than those of the history."
+  [checker change]
+  (reify checker/Checker
+    (check [_ test history opts] (checker/check checker test (change history) opts))))
+
+(defn- checks-twice
+  "Two checkers, both of which must be content: a function of the history, and Jepsen's own for such a workload, which knows less."
+  [check jepsens]
+  (checker/compose {:ours (checks check) :jepsens jepsens}))
+
+(def set-checker (checks-twice set-workload/check (checker/set)))
+
+(def bank-checker
+  (checks-twice bank/check
+                (reify checker/Checker
+                  (check [_ test history opts]
+                    (checker/check (jepsens-bank/checker {}) (assoc test :accounts bank/accounts :total-amount bank/total)
+                                   history opts)))))
+
+(def ids-checker (checks-twice ids/check (checker/unique-ids)))
+
+(def mutex-checker
+  (checks-twice mutex/check (on (checker/unique-ids) (partial h/map #(assoc % :f :generate)))))
+
+(defn- as-queue
+  "What was added, and one read at the end, as a queue that is drained."
+  [history]
+  (let [final (:index (last (h/filter #(and (h/ok? %) (= :read (:f %))) history)))]
+    (->> history
+         (h/filter #(or (= :add (:f %)) (= final (:index %))))
+         (h/map #(assoc % :f ({:add :enqueue :read :drain} (:f %)))))))
+
+(def once-checker (checks-twice once/check (on (checker/total-queue) as-queue)))
+
 (defn- numbered
   "Operations with numbers that rise."
   [f]
@@ -104,7 +140,7 @@
   {:client (zk-client set-workload/setup! set-workload/invoke!)
    :generator (numbered :add)
    :final-generator (last-read)
-   :checker (checks set-workload/check)})
+   :checker set-checker})
 
 (defn- transfer [_ _]
   (let [from (rand/nth bank/accounts)]
@@ -115,17 +151,17 @@
   {:client (zk-client bank/setup! bank/invoke!)
    :generator (gen/mix [transfer (gen/repeat a-read)])
    :final-generator (last-read)
-   :checker (checks bank/check)})
+   :checker bank-checker})
 
 (defn- ids-workload [_]
   {:client (zk-client ids/setup! ids/invoke!)
    :generator (gen/repeat {:type :invoke :f :generate})
-   :checker (checks ids/check)})
+   :checker ids-checker})
 
 (defn- mutex-workload [_]
   {:client (zk-client mutex/setup! mutex/invoke!)
    :generator (gen/repeat {:type :invoke :f :hold})
-   :checker (checks mutex/check)})
+   :checker mutex-checker})
 
 (defn- watch-workload [_]
   {:client (zk-client watch/setup! watch/invoke!)
@@ -148,7 +184,7 @@
    ;; The clients of the end continue what those before them left open.
    :final-wait 20
    :final-generator (last-read)
-   :checker (checks once/check)})
+   :checker once-checker})
 
 ;; The registers first: Jepsen gives threads to keys only where their numbers begin with 0.
 (def ^:private single
