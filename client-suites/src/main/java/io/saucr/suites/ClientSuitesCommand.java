@@ -191,8 +191,13 @@ public final class ClientSuitesCommand implements Runnable {
                                     distribution(column),
                                     work.resolve("ensemble"),
                                     suite.sharesServers())) {
-                        Outcome outcome = suite.outcome(results.out, work, tests, ensemble);
-                        results.keep(suite, column, outcome, tests.equals("."));
+                        boolean all = tests.equals(".");
+                        for (String part : suite.parts(tests)) {
+                            Path folder = Files.createTempDirectory(work, "part");
+                            Outcome outcome = suite.outcome(results.out, folder, part, ensemble);
+                            results.keep(suite, column, outcome, all);
+                            all = false;
+                        }
                     }
                 }
             }
