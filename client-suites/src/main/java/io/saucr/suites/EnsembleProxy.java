@@ -36,10 +36,11 @@ public final class EnsembleProxy implements AutoCloseable {
 
     private final String connectString;
     private final List<InetSocketAddress> servers;
-    private final int port;
+    private volatile int port; // 0 until the system has chosen one
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile int current;
     private volatile ServerSocket listener; // null while it is closed
+    private Thread acceptor; // has the port until it ends
 
     public EnsembleProxy(String connectString, int port) {
         this.connectString = connectString;
@@ -75,18 +76,23 @@ public final class EnsembleProxy implements AutoCloseable {
         socket.setReuseAddress(true);
         socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         listener = socket;
-        start(
-                "proxy " + socket.getLocalPort(),
-                () -> {
-                    while (!socket.isClosed()) {
-                        serve(socket.accept());
-                    }
-                });
+        port = socket.getLocalPort();
+        acceptor =
+                start(
+                        "proxy " + socket.getLocalPort(),
+                        () -> {
+                            while (!socket.isClosed()) {
+                                serve(socket.accept());
+                            }
+                        });
     }
 
-    /** The port, which the system has chosen if the given one was 0. */
+    /**
+     * The port. If the given one was 0, the system chooses one when the proxy is opened, which
+     * stays the proxy's when it is opened again.
+     */
     public int port() {
-        return listener.getLocalPort();
+        return port;
     }
 
     private void serve(Socket client) {
@@ -141,7 +147,7 @@ public final class EnsembleProxy implements AutoCloseable {
     }
 
     /** A connection that is closed ends in an exception, which is no news. */
-    private static void start(String name, IoTask task) {
+    private static Thread start(String name, IoTask task) {
         Thread thread =
                 new Thread(
                         () -> {
@@ -154,6 +160,7 @@ public final class EnsembleProxy implements AutoCloseable {
                         name);
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     private interface IoTask {
@@ -195,6 +202,11 @@ public final class EnsembleProxy implements AutoCloseable {
         if (listener != null) {
             listener.close();
             listener = null;
+            try {
+                acceptor.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
         List<Socket> sockets = new ArrayList<>(open);
         open.removeAll(sockets);

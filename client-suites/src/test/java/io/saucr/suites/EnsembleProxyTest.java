@@ -142,13 +142,15 @@ class EnsembleProxyTest {
     }
 
     @Test
-    void itClosesAsAServerEndsAndOpensAgain() throws IOException {
+    void itClosesAsAServerEndsAndOpensAgainAtItsPort() throws IOException {
+        int port = proxy.port();
         try (Socket client = connect()) {
             assertThat(ask(client)).isEqualTo("first");
             proxy.close();
             assertThatEnds(client);
         }
         proxy.open();
+        assertThat(proxy.port()).isEqualTo(port);
         assertThat(behind()).isEqualTo("first");
     }
 

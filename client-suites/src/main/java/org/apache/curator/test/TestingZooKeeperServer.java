@@ -46,7 +46,7 @@ public class TestingZooKeeperServer implements Closeable {
     }
 
     public int getLocalPort() {
-        return getInstanceSpec().getPort();
+        return proxy == null ? getInstanceSpec().getPort() : proxy.port();
     }
 
     public synchronized void start() throws Exception {
