@@ -42,7 +42,12 @@ final class SharedEnsemble implements AutoCloseable {
     static SharedEnsemble start(
             Column column, Distribution distribution, Path work, boolean started)
             throws IOException {
-        List<String> properties = new ArrayList<>(List.of("-Dzookeeper.extendedTypesEnabled=true"));
+        List<String> properties =
+                new ArrayList<>(
+                        List.of(
+                                "-Dzookeeper.extendedTypesEnabled=true",
+                                // Tests wait for the end of containers and TTLs.
+                                "-Dznode.container.checkIntervalMs=100"));
         try {
             properties.add(
                     "-Dzookeeper.DigestAuthenticationProvider.superDigest="
