@@ -27,6 +27,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             OrderCommand.Slow.class,
             OrderCommand.Fast.class,
             OrderCommand.Flush.class,
+            OrderCommand.Shed.class,
+            MemberCommand.class,
             SnapshotCommand.class,
             BackupCommand.class,
         },

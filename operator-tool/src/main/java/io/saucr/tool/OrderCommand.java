@@ -11,10 +11,14 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /**
- * {@code saucr slow}, {@code fast} and {@code flush}: the orders of docs/operate/operating.md,
+ * {@code saucr slow}, {@code fast}, {@code flush} and {@code shed}: the orders of docs/operate/operating.md,
  * given to the AdminServer of each endpoint.
  */
 abstract class OrderCommand implements Callable<Integer> {
@@ -76,11 +80,52 @@ abstract class OrderCommand implements Callable<Integer> {
         }
     }
 
+    /** Away with clients. */
+    @Command(
+            name = "shed",
+            description = {
+                "Closes a share of the client connections of each endpoint.",
+                "Their clients keep their sessions and connect to another server of their lists. Name",
+                "the servers that have too many clients, or one that will be stopped, with --share 100.",
+                "Exits with 1 if a server fails to do it."
+            })
+    static final class Shed extends OrderCommand {
+        @Spec private CommandSpec spec;
+
+        @Option(
+                names = "--share",
+                paramLabel = "PERCENT",
+                defaultValue = "50",
+                description = "How many of them, from 1 to 100 percent; else 50.")
+        private int share;
+
+        Shed() {
+            super("shed");
+        }
+
+        @Override
+        String body(String why) {
+            if (share < 1 || share > 100) {
+                throw new ParameterException(
+                        spec.commandLine(), "--share: give 1 to 100 percent, not " + share);
+            }
+            return share + " " + why;
+        }
+    }
+
+    /** What is sent with the order. */
+    String body(String why) {
+        return why;
+    }
+
     @Override
     public Integer call() throws InterruptedException {
         Connection connection = options.connection();
         String why =
-                reason == null ? System.getProperty("user.name", "?") + " ran bin/saucr" : reason;
+                body(
+                        reason == null
+                                ? System.getProperty("user.name", "?") + " ran bin/saucr"
+                                : reason);
         List<Answer<JsonNode>> answers =
                 Asked.all(
                         connection.endpoints(),
@@ -117,7 +162,7 @@ abstract class OrderCommand implements Callable<Integer> {
                                     + " SAUCR off"
                             : place
                                     + e.getMessage()
-                                    + (e.reason() == Reason.NOT_SERVING
+                                    + (e.reason() == Reason.NOT_SERVING && !order.equals("shed")
                                             ? "; zkServer.sh "
                                                     + order
                                                     + " on its machine works meanwhile"
@@ -130,6 +175,10 @@ abstract class OrderCommand implements Callable<Integer> {
             return answer.problem().getMessage();
         }
         JsonNode said = answer.answer();
+        if (said.has("closed")) {
+            return "closed %d of %d connections"
+                    .formatted(said.path("closed").asInt(), said.path("connections").asInt());
+        }
         String pin = said.path("pinnedSlow").asBoolean() ? "pinned slow" : "not pinned";
         return said.has("result") ? pin + "; " + said.path("result").asText() : pin;
     }

@@ -8,19 +8,21 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
-import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.admin.ZooKeeperAdmin;
+import org.apache.zookeeper.data.Stat;
 
 /**
- * A client's session with one server, to see whether it serves: it costs the ensemble two writes,
- * its beginning and its end. Used by one thread.
+ * A client's session with one server, to see whether it serves, or with one of several, to change
+ * the members: it costs the ensemble two writes, its beginning and its end. Used by one thread.
  */
 final class Session implements AutoCloseable {
     private static final int SHORTEST_SESSION_MILLIS = 4000;
 
-    private final ZooKeeper client;
+    private final ZooKeeperAdmin client;
     private final Deadline deadline;
 
-    private Session(ZooKeeper client, Deadline deadline) {
+    private Session(ZooKeeperAdmin client, Deadline deadline) {
         this.client = client;
         this.deadline = deadline;
     }
@@ -33,12 +35,18 @@ final class Session implements AutoCloseable {
      */
     static Session open(Endpoint endpoint, Connection connection, Deadline deadline)
             throws EndpointException, InterruptedException {
+        return open(endpoint.name(), connection, deadline);
+    }
+
+    /** The same with one of several servers, HOST:PORT,... */
+    static Session open(String endpoints, Connection connection, Deadline deadline)
+            throws EndpointException, InterruptedException {
         BlockingQueue<KeeperState> states = new ArrayBlockingQueue<>(64);
-        ZooKeeper client;
+        ZooKeeperAdmin client;
         try {
             client =
-                    new ZooKeeper(
-                            endpoint.name(),
+                    new ZooKeeperAdmin(
+                            endpoints,
                             Math.max(SHORTEST_SESSION_MILLIS, 2 * deadline.millisLeft()),
                             event -> states.offer(event.getState()),
                             connection.client());
@@ -102,6 +110,28 @@ final class Session implements AutoCloseable {
                         default -> "began a session, but answers no read: " + e.code();
                     });
         }
+    }
+
+    /** The members, as a majority has committed them. */
+    Membership members() throws KeeperException, InterruptedException {
+        client.sync(ZooDefs.CONFIG_NODE);
+        return parsed(client.getConfig(false, new Stat()));
+    }
+
+    /** Sends a change that replaces this configuration, and no other. */
+    Membership reconfigure(MemberChange change, Membership before)
+            throws KeeperException, InterruptedException {
+        return parsed(
+                client.reconfigure(
+                        change.joining() == null ? null : change.joining().line(),
+                        change.leaving() == null ? null : change.leaving().toString(),
+                        null,
+                        before.version(),
+                        new Stat()));
+    }
+
+    private static Membership parsed(byte[] configuration) {
+        return Membership.parse(new String(configuration, StandardCharsets.UTF_8));
     }
 
     @Override

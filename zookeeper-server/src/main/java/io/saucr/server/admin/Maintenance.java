@@ -127,7 +127,8 @@ public final class Maintenance {
         }
     }
 
-    private static String cleaned(String reason) {
+    /** In one line, at most as long as a line of the log should be. */
+    static String cleaned(String reason) {
         String printable = reason == null ? "" : reason.replaceAll(UNPRINTABLE, " ").strip();
         if (printable.isEmpty()) {
             return "no reason given";

@@ -81,6 +81,7 @@ public final class SaucrStatus {
         for (MaintenanceCommand.Order order : MaintenanceCommand.Order.values()) {
             Commands.registerCommand(new MaintenanceCommand(order, maintenance));
         }
+        Commands.registerCommand(new ShedCommand());
         bean.register();
         PowerFailureSignal.listen(() -> maintenance.powerFails("SIGPWR"));
     }
