@@ -59,6 +59,18 @@ record Connection(
         }
     }
 
+    /** The same with another time-out. */
+    Connection within(Duration limit) {
+        return new Connection(
+                endpoints,
+                Optional.of(limit),
+                client,
+                clientTls,
+                adminTls,
+                verifiesHostnames,
+                auth);
+    }
+
     /** For questions: as given, else five seconds. */
     Duration patience() {
         return timeout.orElse(PATIENCE);

@@ -29,6 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             OrderCommand.Flush.class,
             OrderCommand.Shed.class,
             MemberCommand.class,
+            MoveLeaderCommand.class,
             SnapshotCommand.class,
             BackupCommand.class,
         },

@@ -41,7 +41,9 @@ import org.apache.zookeeper.server.persistence.DataFolder;
 import org.apache.zookeeper.server.quorum.FastLeaderElection;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.LearnerMaster;
+import org.apache.zookeeper.server.quorum.QuorumCnxManager;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
+import org.apache.zookeeper.server.quorum.SaucrElection;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
@@ -278,6 +280,11 @@ public final class Boot {
     public static LearnerHandler learnerHandler(
             Socket socket, BufferedInputStream in, LearnerMaster master) throws IOException {
         return SaucrLearnerHandler.of(socket, in, master);
+    }
+
+    /** The election of a peer. */
+    public static FastLeaderElection election(QuorumPeer peer, QuorumCnxManager manager) {
+        return SaucrElection.of(peer, manager);
     }
 
     /** The leader is about to make a transaction of a request that creates a node. */

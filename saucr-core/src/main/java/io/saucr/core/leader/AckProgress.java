@@ -90,6 +90,11 @@ public final class AckProgress {
             }
         }
 
+        /** Whether it has acked everything up to the zxid. */
+        boolean has(long zxid) {
+            return acked >= zxid;
+        }
+
         /** Whether it acks in time. */
         public boolean inTime(long now) {
             return !late && owedFor(now) <= boundNanos;

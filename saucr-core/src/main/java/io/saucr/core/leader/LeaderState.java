@@ -479,6 +479,12 @@ public final class LeaderState<C, S> {
         return controller.drainEnds();
     }
 
+    /** Whether everything is committed, and the follower has acked it as it is connected now. */
+    boolean hasEverything(FollowerConnection<C> follower) {
+        long last = switches.lastProposed();
+        return lastCommitted == last && connections.contains(follower) && follower.acks.has(last);
+    }
+
     // ---- Views (R23) ----
 
     /** Takes note of who is silent by now: that counts as gone (R23). */

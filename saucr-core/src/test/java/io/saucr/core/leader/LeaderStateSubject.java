@@ -31,6 +31,7 @@ public final class LeaderStateSubject implements ScenarioSubject {
     private static final long MILLI = 1_000_000;
 
     private LeaderState<String, String> state;
+    private HandOver<String> handOver;
     private CommitRule rule;
     private LeaderDecisions<String, String> decisions;
     private List<Long> voters;
@@ -125,6 +126,12 @@ public final class LeaderStateSubject implements ScenarioSubject {
             }
             case "heard" -> connections.get(in.number()).heard(now);
             case "drain" -> state.drain(now);
+            case "handOver" -> {
+                long limit = in.number("limit", 1000) * MILLI;
+                String refusal = handOver.begin(state, in.number(), limit, now);
+                answers.add(refusal == null ? "hand over to server " + handOver.to() : refusal);
+            }
+            case "lookAtHandOver" -> answers.add(handOver.look(state, now).toString());
             case "pin" -> state.pin(in.text("reason", "an operator asks"), now);
             case "unpin" -> state.unpin();
             case "mode" ->
@@ -149,6 +156,7 @@ public final class LeaderStateSubject implements ScenarioSubject {
         self = in.number();
         voters = in.sids("voters");
         connections.clear();
+        handOver = new HandOver<>();
         withoutViews.clear();
         FailureDetector detector =
                 new FailureDetector(
@@ -305,6 +313,7 @@ public final class LeaderStateSubject implements ScenarioSubject {
             answers.add("the drain is over");
         }
         if (decisions.noop()) {
+            handOver.noopIsDue();
             answers.add("propose a no-op");
         }
         show("greet ", decisions.greetings());

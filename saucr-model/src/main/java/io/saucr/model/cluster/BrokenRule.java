@@ -91,6 +91,8 @@ public enum BrokenRule {
     R26_NO_NOTICE,
     /** A leader takes what is unread of a follower for a sign of life, whenever it came in. */
     R27_UNREAD_COUNTS_WHENEVER_IT_CAME,
+    /** A voter elects the server that its leader has named, even if that server has less. */
+    R28_NAMED_WITH_LESS,
     /** A fast entry that is acked from disk leaves the map on disk as it was. */
     S4_STALE_MAP_ON_DISK,
     /** A follower treats what it gets before UPTODATE as its tag says, and not as slow. */

@@ -16,6 +16,7 @@ final class EnabledSteps {
     private final int n;
     private final Bounds bounds;
     private final int[] bareMajorities;
+    private final boolean namedWithLess;
     private final RecoveryQueries queries;
     private final LeaderSteps leaderSteps;
     private final SyncSteps syncSteps;
@@ -32,6 +33,7 @@ final class EnabledSteps {
         n = cluster.n;
         bounds = cluster.bounds;
         bareMajorities = masksOf(cluster.bareMajority);
+        namedWithLess = cluster.broken.contains(BrokenRule.R28_NAMED_WITH_LESS);
         this.queries = queries;
         this.leaderSteps = leaderSteps;
         this.syncSteps = syncSteps;
@@ -282,19 +284,25 @@ final class EnabledSteps {
         return addSyncs(s, steps, count);
     }
 
-    /** Whether these voters, all of them looking for a leader, may elect the server. */
+    /**
+     * Whether these voters, all of them looking for a leader, may elect the server. Among those
+     * that have the same, any may be elected: so a name that decides among them (R28) adds nothing.
+     */
     boolean electable(Server s, int mask) {
         for (int j = 0; j < n; j++) {
             if ((mask & 1 << j) != 0) {
                 Server voter = servers[j];
-                if (voter.role != Role.LOOKING
-                        || voter.currentEpoch > s.currentEpoch
-                        || (voter.currentEpoch == s.currentEpoch && voter.claim() > s.claim())) {
+                if (voter.role != Role.LOOKING || (hasMore(voter, s) && !namedWithLess)) {
                     return false;
                 }
             }
         }
         return true;
+    }
+
+    private static boolean hasMore(Server voter, Server s) {
+        return voter.currentEpoch > s.currentEpoch
+                || (voter.currentEpoch == s.currentEpoch && voter.claim() > s.claim());
     }
 
     /** Pins, drains, heartbeats of one follower, pauses. */

@@ -1,6 +1,7 @@
 package io.saucr.model.cluster;
 
 import io.saucr.core.Mode;
+import io.saucr.core.leader.HandOver;
 import io.saucr.core.log.LleMap;
 import io.saucr.core.quorum.Configuration;
 import io.saucr.core.quorum.Quorums;
@@ -359,6 +360,18 @@ public final class ModelCluster {
     /** How many entries this leader has proposed, its history included. */
     public int proposedLength(int leader) {
         return servers[leader].queueLength;
+    }
+
+    /** The server that this leader may hand over to now (R28), counting from 0; -1 if none. */
+    public int mayHandOverTo(int leader) {
+        Server l = servers[leader];
+        HandOver<Link> handOver = new HandOver<>();
+        if (!l.established
+                || handOver.begin(l.state, 0, 0, l.now) != null
+                || handOver.look(l.state, l.now) != HandOver.Outcome.READY) {
+            return -1;
+        }
+        return sids.indexOf(handOver.to());
     }
 
     // ---- Which steps are enabled ----

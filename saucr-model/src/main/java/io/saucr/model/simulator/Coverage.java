@@ -17,6 +17,7 @@ final class Coverage {
     private static final String PARTIAL_DEATHS = "deaths that leave a part of the buffer";
     private static final String POWER_AFTER = "losses of power after a death";
     private static final String DISKS_RECOVERED = "lost disks recovered";
+    private static final String HAND_OVERS = "hand-overs";
 
     /**
      * What does not happen where machines lose their power, but never a process or a disk alone.
@@ -36,6 +37,7 @@ final class Coverage {
     /** What happens on demand alone. */
     private static final Set<String> OF_MODES =
             Set.of(
+                    HAND_OVERS,
                     name(Kind.PIN),
                     name(Kind.UNPIN),
                     name(Kind.DRAIN),
@@ -63,6 +65,7 @@ final class Coverage {
     long partitions;
     long pauses;
     long slowDisks;
+    long handOvers;
     long fairRuns;
     long unavailable;
 
@@ -88,6 +91,7 @@ final class Coverage {
         partitions += other.partitions;
         pauses += other.pauses;
         slowDisks += other.slowDisks;
+        handOvers += other.handOvers;
         fairRuns += other.fairRuns;
         unavailable += other.unavailable;
     }
@@ -114,6 +118,7 @@ final class Coverage {
         counts.put("partitions", partitions);
         counts.put("pauses", pauses);
         counts.put("slow disks", slowDisks);
+        counts.put(HAND_OVERS, handOvers);
         counts.put("ends that served again", fairRuns);
         counts.put(NEED_NOT_SERVE, unavailable);
         for (Kind kind : KINDS) {
@@ -143,6 +148,7 @@ final class Coverage {
         coverage.partitions = value(counts, "partitions");
         coverage.pauses = value(counts, "pauses");
         coverage.slowDisks = value(counts, "slow disks");
+        coverage.handOvers = value(counts, HAND_OVERS);
         coverage.fairRuns = value(counts, "ends that served again");
         coverage.unavailable = value(counts, NEED_NOT_SERVE);
         for (int i = 0; i < KINDS.length; i++) {

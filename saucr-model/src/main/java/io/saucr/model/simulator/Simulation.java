@@ -65,6 +65,7 @@ final class Simulation {
     private static final int KEPT_LIMIT = 8;
     private static final long DEATHS = 0x6b696c6c65640000L;
     private static final long MODES = 0x6d6f646573000000L;
+    private static final int BETWEEN_HAND_OVERS = 256;
 
     // With a hung disk: ticks until an ack is late, until the disk hangs at most, and in which at
     // least one write must commit then.
@@ -254,6 +255,7 @@ final class Simulation {
                 }
                 if (violation == null && withModes) {
                     changeModes(i, false);
+                    handOver(i);
                 }
             }
         }
@@ -652,6 +654,37 @@ final class Simulation {
                 takenAside++;
                 return;
             }
+        }
+    }
+
+    /**
+     * An operator lets another server lead (R28): the leader leaves once it may, so do those who
+     * hear it, and elect the one that it has named.
+     */
+    private void handOver(int leader) {
+        if (violation != null
+                || now < pausedUntil[leader]
+                || !cluster.leads(leader)
+                || !modes.oneIn(BETWEEN_HAND_OVERS)) {
+            return;
+        }
+        int next = cluster.mayHandOverTo(leader);
+        if (next < 0 || !hears(leader, next)) {
+            return;
+        }
+        coverage.handOvers++;
+        int voters = 1 << leader;
+        take(Step.of(Kind.STEP_DOWN, leader, 0, 0));
+        for (int j = 0; j < n && violation == null; j++) {
+            if (cluster.leaderOf(j) == leader && hears(j, leader)) {
+                take(Step.of(Kind.LEAVE, j, 0, 0));
+                voters |= hears(j, next) || j == next ? 1 << j : 0;
+            }
+        }
+        if (violation == null
+                && Integer.bitCount(voters) >= bareMajority
+                && cluster.electable(next, voters)) {
+            take(Step.of(Kind.ELECT, next, 0, voters));
         }
     }
 

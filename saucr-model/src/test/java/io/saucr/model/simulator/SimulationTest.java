@@ -162,6 +162,7 @@ class SimulationTest {
                 "R6_MISSED_HEARTBEAT_IGNORED",
                 "R10_PIN_FORGOTTEN",
                 "H11_PAUSE_IS_SILENCE",
+                "R28_NAMED_WITH_LESS",
                 "R27_UNREAD_COUNTS_WHENEVER_IT_CAME"
             })
     void aBrokenRuleOfTheModeIsFoundAndShrunk(BrokenRule rule) {

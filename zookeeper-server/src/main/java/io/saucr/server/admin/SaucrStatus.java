@@ -82,6 +82,7 @@ public final class SaucrStatus {
             Commands.registerCommand(new MaintenanceCommand(order, maintenance));
         }
         Commands.registerCommand(new ShedCommand());
+        Commands.registerCommand(new MoveLeaderCommand(peer));
         bean.register();
         PowerFailureSignal.listen(() -> maintenance.powerFails("SIGPWR"));
     }

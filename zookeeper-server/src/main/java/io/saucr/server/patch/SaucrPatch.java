@@ -36,6 +36,7 @@ import org.apache.zookeeper.server.NettyServerCnxn;
 import org.apache.zookeeper.server.ServerConfig;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.quorum.FastLeaderElection;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
@@ -206,6 +207,13 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.quorum"
                                     + ".Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler",
                             named("acceptConnections").and(takesArguments(0))),
+                    // So does a peer with its election, whose order of candidates is to be ours
+                    // among equals (R28).
+                    Point.makes(
+                            FastLeaderElection.class,
+                            "election",
+                            "org.apache.zookeeper.server.quorum.QuorumPeer",
+                            named("createElectionAlgorithm")),
                     // So does Netty's port with the connection of each client.
                     Point.makes(
                             NettyServerCnxn.class,

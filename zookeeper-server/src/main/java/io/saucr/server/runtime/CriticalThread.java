@@ -25,6 +25,8 @@ public final class CriticalThread extends Thread {
 
     private static final int EXIT_CODE = ExitCode.UNEXPECTED_ERROR.getValue();
 
+    private static volatile boolean failing;
+
     private final BooleanSupplier stopped;
 
     /**
@@ -66,6 +68,11 @@ public final class CriticalThread extends Thread {
         }
     }
 
+    /** Whether the process ends because something failed. */
+    public static boolean failing() {
+        return failing;
+    }
+
     /**
      * Ends the process as described above, and waits for its end; returns if an embedder's exit
      * procedure does not end it.
@@ -73,6 +80,7 @@ public final class CriticalThread extends Thread {
      * @param what what failed, as the first half of a sentence in the log
      */
     public static void endProcess(String what, Throwable cause) {
+        failing = true;
         try {
             LOG.error("{}, so this server stops", what, cause);
         } catch (Throwable e) {

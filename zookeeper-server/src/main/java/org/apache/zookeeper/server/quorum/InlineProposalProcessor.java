@@ -327,6 +327,13 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
         slice.clear();
     }
 
+    /** Returns when no request is being proposed that was allowed to be before this call. */
+    void awaitInside() {
+        synchronized (inside) {
+            LOG.debug("{} requests wait", requests.size());
+        }
+    }
+
     /** Whether requests wait, for instance for the end of a drain. */
     boolean waits() {
         return !requests.isEmpty();

@@ -131,6 +131,14 @@ final class LeaderPipeline implements SaucrLearnerHandler.Batches, InlineProposa
         }
     }
 
+    /** Returns when what was being proposed is proposed. The caller holds no lock. */
+    void awaitProposals() {
+        InlineProposalProcessor proposing = proposals;
+        if (proposing != null) {
+            proposing.awaitInside();
+        }
+    }
+
     // ---- Acks ----
 
     /**

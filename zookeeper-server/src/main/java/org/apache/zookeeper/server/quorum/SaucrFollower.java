@@ -234,6 +234,7 @@ final class SaucrFollower extends Follower {
             }
             log.proposed(packet.getZxid(), packet.getData());
         } else if (packet.getType() == Leader.PING && info != null && synced) {
+            leaveIfNextIsNamed(info(packet.getAuthinfo(), 1, SaucrLeader.NEXT_SCHEME));
             answer(info);
         } else if (packet.getType() == Leader.COMMIT) {
             committed = packet.getZxid();
@@ -289,6 +290,19 @@ final class SaucrFollower extends Follower {
                             .formatted(Long.toHexString(zxid), Long.toHexString(view.seal())));
         }
         log.announceSeal(view);
+    }
+
+    /** R28: the leader names the next one, has nothing more to say, and waits for this server to leave. */
+    private void leaveIfNextIsNamed(String next) throws IOException {
+        if (next == null) {
+            return;
+        }
+        try {
+            peer.names(Long.parseLong(next));
+        } catch (NumberFormatException e) {
+            throw new IOException("the leader names \"" + next + "\" as the next one", e);
+        }
+        throw new IOException("the leader hands over to server " + next);
     }
 
     /** R22: a heartbeat with a number asks whether this server still follows. */

@@ -4,6 +4,8 @@ import io.saucr.core.Mode;
 import io.saucr.core.Zxid;
 import io.saucr.core.leader.FailureDetector;
 import io.saucr.core.leader.FollowerConnection;
+import io.saucr.core.leader.HandOver;
+import io.saucr.core.leader.HandOver.Outcome;
 import io.saucr.core.leader.IncarnationFence;
 import io.saucr.core.leader.LeaderDecisions;
 import io.saucr.core.leader.LeaderDecisions.Closing;
@@ -112,6 +114,18 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     /** However long the heartbeat interval is, clients wait no longer for a drain. */
     private static final long LONGEST_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /**
+     * Scheme of the second {@code authinfo} entry of the heartbeat with which a leader names the
+     * next one (R28); versions without R28 do not read it.
+     */
+    static final String NEXT_SCHEME = "saucr-next";
+
+    /** How soon it is noticed that everything is committed, when the leader hands over (R28). */
+    private static final long HAND_OVER_LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+    /** Followers that were asked to leave have left by then, or find their connections closed. */
+    private static final long FOLLOWERS_LEAVE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private static final long LOW_BITS = 0xffffffffL;
 
     private final SaucrQuorumPeer peer;
@@ -133,6 +147,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     private final Encoder encoder = new Encoder();
     private final LeaderState<SaucrLearnerHandler, LearnerSyncRequest> state;
     private final LeaderDecisions<SaucrLearnerHandler, LearnerSyncRequest> decisions;
+    private final HandOver<SaucrLearnerHandler> handOver = new HandOver<>();
     private QuorumVerifier configuration;
 
     /** What the state has decided to close, until the thread that told it of the event takes it. */
@@ -197,6 +212,15 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             super.lead();
         } finally {
             stopHeartbeats();
+            notLeading();
+        }
+    }
+
+    /** From now on nobody interrupts this thread. */
+    private synchronized void notLeading() {
+        leading = null;
+        if (Thread.interrupted()) {
+            LOG.debug("The end of the term was asked for when it had come");
         }
     }
 
@@ -457,9 +481,15 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         }
     }
 
-    /** While slow entries drain, the next proposal waits until its mode is decided. */
+    /**
+     * While slow entries drain, the next proposal waits until its mode is decided; and while this
+     * leader hands over (R28).
+     */
     @Override
     public synchronized boolean mayPropose() {
+        if (handOver.underWay()) {
+            return false;
+        }
         if (state.draining()) {
             state.drain(System.nanoTime());
             carryOut();
@@ -720,6 +750,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             pipeline.later();
         }
         if (decisions.noop()) {
+            handOver.noopIsDue();
             submitNoop();
         }
         ping(decisions.greetings(), GREETING);
@@ -881,7 +912,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
                                 + " down. Is its disk slow or gone? It serves again when the disk"
                                 + " does",
                         TimeUnit.NANOSECONDS.toMillis(lateNanos));
-                leave();
+                leave("The disk of this server is late");
                 return;
             }
             close(late);
@@ -917,11 +948,86 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
      * The learners learn it first, so that they elect another leader at once; then this server's
      * clients. The log comes last, and may never answer.
      */
-    private void leave() {
+    private void leave(String reason) {
         for (LearnerHandler handler : getLearners()) {
             handler.closeSocket();
         }
-        shutdown("The disk of this server is late");
+        shutdown(reason);
+    }
+
+    // ---- The end that an operator asks for (R28) ----
+
+    /**
+     * Stops proposing, waits until the next leader has everything, names it to all voters, and
+     * leaves. The caller holds no lock.
+     *
+     * @param to the next leader, 0 to let it be chosen
+     * @param limitNanos how long it may take until the next leader has everything
+     * @return why this server leads on, one sentence; null if it does not
+     */
+    String handOver(long to, long limitNanos) {
+        synchronized (this) {
+            readRemovals();
+            if (stopped || !zk.isRunning()) {
+                return "the leader does not serve";
+            }
+            String refusal = handOver.begin(state, to, limitNanos, System.nanoTime());
+            if (refusal != null) {
+                return refusal;
+            }
+        }
+        pipeline.awaitProposals();
+        Outcome outcome = lookAtHandOver();
+        while (outcome == Outcome.WAIT) {
+            LockSupport.parkNanos(this, HAND_OVER_LOOK_NANOS);
+            outcome = lookAtHandOver();
+        }
+        // What waits may be proposed, or the name be sent.
+        pipeline.afterRound();
+        if (outcome == Outcome.GIVEN_UP) {
+            return "the next leader has not acknowledged everything within "
+                    + TimeUnit.NANOSECONDS.toMillis(limitNanos)
+                    + " ms, or the mode had to switch; try again";
+        }
+        awaitDepartures();
+        leave("Server " + handOver.to() + " is to lead next");
+        endTerm();
+        return null;
+    }
+
+    /** ZooKeeper's leader sleeps for half a tick before it notices; the others await its vote. */
+    private synchronized void endTerm() {
+        Thread sleeping = leading;
+        if (sleeping != null) {
+            sleeping.interrupt();
+        }
+    }
+
+    private synchronized Outcome lookAtHandOver() {
+        readRemovals();
+        Outcome outcome = stopped ? Outcome.GIVEN_UP : handOver.look(state, System.nanoTime());
+        if (outcome == Outcome.READY) {
+            LOG.info("Handing over to server {}", handOver.to());
+            peer.names(handOver.to());
+            ping(
+                    state.connections(),
+                    List.of(
+                            new Id(SCHEME, ""),
+                            new Id(NEXT_SCHEME, Long.toString(handOver.to()))));
+        }
+        return outcome;
+    }
+
+    private void awaitDepartures() {
+        long end = System.nanoTime() + FOLLOWERS_LEAVE_NANOS;
+        while (System.nanoTime() - end < 0 && followersRemain()) {
+            LockSupport.parkNanos(this, HAND_OVER_LOOK_NANOS);
+        }
+    }
+
+    private synchronized boolean followersRemain() {
+        readRemovals();
+        return !state.connections().isEmpty();
     }
 
     // ---- What others may know ----

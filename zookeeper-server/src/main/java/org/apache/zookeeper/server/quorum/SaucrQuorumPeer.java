@@ -1,6 +1,7 @@
 package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.Zxid;
+import io.saucr.core.leader.NamedCandidate;
 import io.saucr.core.quorum.View;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.SaucrDatabase;
@@ -43,6 +45,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private final Lifecycle lifecycle;
     private final int incarnation = Incarnation.draw();
 
+    /** For how long a server that a leader has named is preferred (R28). */
+    private static final long NAMED_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    /** How long a leader that is stopped may take to hand over. */
+    private static final long LAST_HAND_OVER_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final Queue<FolderLock> folderLocks = new ConcurrentLinkedQueue<>();
 
     private final RecoveryChannel recoveryChannel = new RecoveryChannel();
@@ -55,6 +63,10 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     /** Whether this process has led or followed. */
     private volatile boolean hadRole;
 
+    /** Whom the last leader has named, until this server has another role. */
+    private volatile NamedCandidate named;
+
+    private volatile SaucrLeader leader;
     private volatile RecoveryAnswers answers;
     private volatile boolean starting;
     private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
@@ -169,7 +181,38 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     private void flushForEver() {
         if (txnSnapLog.isOpen()) {
+            if (!CriticalThread.failing()) {
+                handOverBeforeTheEnd();
+            }
             txnSnapLog.log().flushForEver("the process ends");
+        }
+    }
+
+    /**
+     * A leader that is stopped hands over first (R28). In a thread of its own: the thread that ends
+     * the process may hold a lock.
+     */
+    private void handOverBeforeTheEnd() {
+        if (getPeerState() != ServerState.LEADING) {
+            return;
+        }
+        Thread last =
+                new Thread(
+                        () -> {
+                            String refusal = handOver(0, LAST_HAND_OVER_NANOS);
+                            LOG.info(
+                                    "{}",
+                                    refusal == null
+                                            ? "Handed over before the end"
+                                            : "Ends without handing over: " + refusal);
+                        },
+                        "SaucrLastHandOver");
+        last.setDaemon(true);
+        last.start();
+        try {
+            last.join(TimeUnit.NANOSECONDS.toMillis(2 * LAST_HAND_OVER_NANOS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -336,15 +379,48 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     protected Leader makeLeader(FileTxnSnapLog logFactory) throws IOException {
         hadRole = true;
-        SaucrLeader leader =
+        SaucrLeader made =
                 new SaucrLeader(
                         this,
                         new SaucrLeaderServer(txnSnapLog, this, getZkDb()),
                         txnSnapLog.log(),
                         settings,
                         replicationMetrics);
-        slowPin.leader(leader);
-        return leader;
+        slowPin.leader(made);
+        leader = made;
+        return made;
+    }
+
+    /**
+     * Hands the lead over to another server (R28). Any thread that holds no lock.
+     *
+     * @param to 0 to let it be chosen
+     * @param limitNanos how long it may take until that server has everything
+     * @return why not, one sentence; null if this server no longer leads
+     */
+    public String handOver(long to, long limitNanos) {
+        SaucrLeader leads = leader;
+        if (leads == null || getPeerState() != ServerState.LEADING) {
+            return "server " + getMyId() + " does not lead";
+        }
+        return to == getMyId()
+                ? "server " + to + " leads already"
+                : leads.handOver(to, limitNanos);
+    }
+
+    /** R28: the leader names the next one, to this server among others. */
+    void names(long sid) {
+        named = new NamedCandidate(sid, System.nanoTime() + NAMED_NANOS);
+    }
+
+    /** Whom to prefer among equals; null if nobody was named, or it is no longer there. */
+    NamedCandidate named() {
+        NamedCandidate newest = named;
+        return newest != null
+                        && newest.holds(System.nanoTime())
+                        && (newest.sid() == getMyId() || hears(newest.sid()))
+                ? newest
+                : null;
     }
 
     /**
@@ -372,6 +448,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 opened.log().flushAndMark(FlushCause.ELECTION, "looking for a leader");
             }
             matchDatabaseToLog(opened);
+        }
+        if (newState != ServerState.LOOKING) {
+            named = null;
         }
         super.setPeerState(newState);
     }

@@ -1,0 +1,215 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.tests.ensemble.AdminServer.Answer;
+import io.saucr.tests.ensemble.ToolProcess.Said;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.LocalTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A leader hands over (R28) while clients write: the one leads that was named, whatever its number
+ * is, and no write is lost, also if a process is killed in the middle of it.
+ */
+@NeedsCompiler
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class MoveLeaderIT {
+    private static final int VOTERS = 5;
+
+    @TempDir static Path folder;
+
+    private static SaucrEnsemble ensemble;
+    private static AckedWrites writes;
+
+    @BeforeAll
+    static void start() throws Exception {
+        ensemble =
+                SaucrEnsemble.start(
+                        AdminServer.describe("move-leader", VOTERS)
+                                .set("admin.serverAddress", "127.0.0.1")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1"));
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    /** One at a time, so that all of them can be listed. */
+    @BeforeEach
+    void write() throws Exception {
+        writes = new AckedWrites(ensemble.connect(), "/move-" + System.nanoTime(), 1);
+    }
+
+    @AfterEach
+    void assertNothingIsLost() throws Exception {
+        ensemble.awaitServing();
+        try (AckedWrites written = writes) {
+            written.awaitMore(10);
+            written.stop();
+            written.assertAllOnEachOf(ensemble);
+        }
+    }
+
+    private static Answer move(int leader, int to) throws Exception {
+        return new AdminServer(ensemble.server(leader))
+                .post("saucr/moveLeader", "ip self", to + " a test");
+    }
+
+    /** Moves when everything is calm, so that nothing but the hand-over decides who leads. */
+    private static void moveTo(int leader, int to) throws Exception {
+        LocalTime before = SaucrEnsemble.now();
+        Answer answer = move(leader, to);
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+        assertThat(ensemble.log(leader, before, "Handing over to server " + to)).isNotEmpty();
+        SaucrEnsemble.await("a leader", () -> !newLeader(leader).isEmpty());
+        assertThat(ensemble.leader()).isEqualTo(to);
+    }
+
+    private static List<Integer> newLeader(int old) {
+        return ensemble.running().stream()
+                .filter(id -> id != old && ensemble.server(id).role().equals("leader"))
+                .toList();
+    }
+
+    @Test
+    @Order(1)
+    void r28TheNamedServerLeadsWhateverItsNumberIs() throws Exception {
+        for (int to = 1; to <= VOTERS; to++) {
+            int leader = ensemble.awaitFast();
+            if (to != leader) {
+                moveTo(leader, to);
+                ensemble.awaitServing();
+                writes.awaitMore(10);
+            }
+        }
+    }
+
+    @Test
+    @Order(2)
+    void refusalsNameTheReasonAndChangeNothing() throws Exception {
+        int leader = ensemble.awaitFast();
+        int follower = ensemble.followers().get(0);
+        int dead = ensemble.followers().get(1);
+        assertThat(move(leader, leader).body().path("error").asText()).contains("leads already");
+        assertThat(move(leader, 9).body().path("error").asText())
+                .isEqualTo("server 9 does not follow as a voter");
+        assertThat(move(follower, leader).body().path("error").asText()).contains("does not lead");
+        ensemble.kill(dead);
+        SaucrEnsemble.await(
+                "its absence", () -> ensemble.metric(leader, "zk_saucr_prompt_voters") < VOTERS);
+        assertThat(move(leader, dead).status()).isEqualTo(409);
+        assertThat(ensemble.leader()).isEqualTo(leader);
+        ensemble.restart(dead);
+    }
+
+    @Test
+    @Order(3)
+    void theToolMovesTheLeader() throws Exception {
+        int leader = ensemble.awaitFast();
+        int to = ensemble.followers().get(0);
+        Said said = saucr("move-leader", Integer.toString(to), "new memory");
+        assertThat(said.exitCode()).as(said.toString()).isZero();
+        assertThat(said.out()).isEqualTo("server " + to + " leads\n");
+        ensemble.awaitServing();
+        assertThat(saucr("move-leader", Integer.toString(to)).exitCode()).isZero();
+        ensemble.awaitFast();
+        Said any = saucr("move-leader", "-o", "json");
+        assertThat(any.exitCode()).as(any.toString()).isZero();
+        assertThat(any.json().path("from").asInt()).isEqualTo(to);
+        assertThat(any.json().path("leads").asInt()).isNotEqualTo(to).isNotZero();
+        assertThat(leader).isNotEqualTo(to);
+    }
+
+    private static Said saucr(String... arguments) throws Exception {
+        List<Integer> ids = ensemble.all();
+        String endpoints =
+                ids.stream()
+                        .map(id -> ensemble.server(id).address().client())
+                        .collect(Collectors.joining(","));
+        String admins =
+                ids.stream()
+                        .map(id -> ensemble.server(id).address().admin())
+                        .collect(Collectors.joining(","));
+        ProcessBuilder builder = ToolProcess.builder(folder, endpoints, admins, arguments);
+        builder.environment().put("SAUCR_TIMEOUT", "30s");
+        return ToolProcess.run(List.of(builder), SaucrEnsemble.PATIENCE).get(0);
+    }
+
+    /** SIGTERM, as of {@code zkServer.sh stop} and of systemd. */
+    @Test
+    @Order(4)
+    void r28ALeaderThatIsStoppedHandsOver() throws Exception {
+        int leader = ensemble.awaitFast();
+        LocalTime before = SaucrEnsemble.now();
+        ensemble.terminate(leader);
+        assertThat(ensemble.log(leader, before, "Handed over before the end")).hasSize(1);
+        assertThat(ensemble.markers(leader).crashedInFastMode()).isFalse();
+        assertThat(ensemble.leader()).isNotEqualTo(leader);
+        writes.awaitMore(10);
+        ensemble.restart(leader);
+    }
+
+    /** The old leader, the new one, and a voter, each at another moment of the hand-over. */
+    @Test
+    @Order(5)
+    void aProcessIsKilledInTheMiddle() throws Exception {
+        for (int round = 0; round < 9; round++) {
+            int leader = ensemble.awaitFast();
+            List<Integer> followers = ensemble.followers();
+            int to = followers.get(0);
+            int victim = List.of(leader, to, followers.get(1)).get(round % 3);
+            CompletableFuture<Void> moves = moving(leader, to);
+            TimeUnit.MILLISECONDS.sleep(10L * (round / 3));
+            ensemble.kill(victim);
+            moves.join();
+            writes.awaitMore(10);
+            ensemble.restart(victim);
+            ensemble.awaitServing();
+            assertNothingIsLost();
+            write();
+        }
+    }
+
+    private static CompletableFuture<Void> moving(int leader, int to) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        System.out.println(move(leader, to));
+                    } catch (IOException e) {
+                        System.out.println("no answer: " + e.getMessage());
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+    }
+
+    /** Two orders at once: one of them is carried out, and the ensemble has one leader. */
+    @Test
+    @Order(6)
+    void twoOrdersAtOnce() throws Exception {
+        int leader = ensemble.awaitFast();
+        List<CompletableFuture<Void>> moves = new ArrayList<>();
+        for (int to : ensemble.followers()) {
+            moves.add(moving(leader, to));
+        }
+        moves.forEach(CompletableFuture::join);
+        SaucrEnsemble.await("another leader", () -> newLeader(leader).size() == 1);
+    }
+}
