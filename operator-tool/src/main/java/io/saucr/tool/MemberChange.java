@@ -81,9 +81,7 @@ record MemberChange(Member joining, Long leaving) {
         int fastBefore = Quorums.fastQuorum(before.size());
         int fastAfter = Quorums.fastQuorum(after.size());
         Set<Long> counting = with(known.fast(), after);
-        if (!mayBecomeSlow
-                && known.fast().size() >= fastBefore
-                && counting.size() < fastAfter) {
+        if (!mayBecomeSlow && known.fast().size() >= fastBefore && counting.size() < fastAfter) {
             return Optional.of(
                     ("fast mode would be lost: it needs %d of the voters %s, and %s would not"
                                     + " count; start %s first, or accept slow mode with --allow-slow")

@@ -107,9 +107,11 @@ final class MemberCommand implements Runnable {
             String hint =
                     "saucr: stopped; each step is made as a whole or not at all: 'saucr member list'"
                             + " shows the members, and the same command continues";
-            try (AtExit stopped =
-                    new AtExit("hint", () -> spec.commandLine().getErr().println(hint))) {
+            AtExit stopped = new AtExit("hint", () -> spec.commandLine().getErr().println(hint));
+            try {
                 return change(ensemble.now());
+            } finally {
+                stopped.close();
             }
         }
 
@@ -199,7 +201,8 @@ final class MemberCommand implements Runnable {
         @Option(
                 names = "--replace",
                 paramLabel = "ID",
-                description = "The voter that leaves in the same moment in which the new one votes.")
+                description =
+                        "The voter that leaves in the same moment in which the new one votes.")
         private Long replaced;
 
         @Option(
@@ -278,7 +281,8 @@ final class MemberCommand implements Runnable {
         @Option(
                 names = "--replace",
                 paramLabel = "ID",
-                description = "The voter that leaves in the same moment in which the new one votes.")
+                description =
+                        "The voter that leaves in the same moment in which the new one votes.")
         private Long replaced;
 
         @Option(

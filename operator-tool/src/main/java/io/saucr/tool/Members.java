@@ -13,8 +13,8 @@ import org.apache.zookeeper.KeeperException;
 
 /**
  * The members of a running ensemble: what they are, and changes of them. A change names the
- * configuration that it replaces, so it can be sent again after its answer was lost, and never undoes
- * the change of another operator. Used by one thread.
+ * configuration that it replaces, so it can be sent again after its answer was lost, and never
+ * undoes the change of another operator. Used by one thread.
  */
 final class Members {
     private static final long PAUSE_MILLIS = 200;
@@ -141,8 +141,8 @@ final class Members {
      * Makes a change, and returns the members after it.
      *
      * @param before what it replaces
-     * @throws FailureException if it is refused, if another change came first, or if it is not known
-     *     in time whether it was made
+     * @throws FailureException if it is refused, if another change came first, or if it is not
+     *     known in time whether it was made
      */
     Membership make(MemberChange change, Membership before) throws InterruptedException {
         Deadline deadline = Deadline.in(connection.patience().multipliedBy(6));
@@ -198,7 +198,9 @@ final class Members {
                             "the ensemble refuses: of the new voters no majority is connected and has"
                                     + " caught up";
                     case BADARGUMENTS ->
-                            "the ensemble refuses: " + cause.getMessage() + "; are the addresses those"
+                            "the ensemble refuses: "
+                                    + cause.getMessage()
+                                    + "; are the addresses those"
                                     + " of another member?";
                     default -> "the ensemble refuses: " + cause.code();
                 },
@@ -219,9 +221,7 @@ final class Members {
             try {
                 String role =
                         FourLetterWord.srvr(
-                                        endpoint,
-                                        connection,
-                                        Deadline.in(connection.patience()))
+                                        endpoint, connection, Deadline.in(connection.patience()))
                                 .getOrDefault("Mode", "?");
                 if (List.of("observer", "follower", "leader").contains(role)) {
                     try (Session session =

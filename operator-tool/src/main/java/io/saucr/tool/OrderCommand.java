@@ -18,8 +18,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code saucr slow}, {@code fast}, {@code flush} and {@code shed}: the orders of docs/operate/operating.md,
- * given to the AdminServer of each endpoint.
+ * {@code saucr slow}, {@code fast}, {@code flush} and {@code shed}: the orders of
+ * docs/operate/operating.md, given to the AdminServer of each endpoint.
  */
 abstract class OrderCommand implements Callable<Integer> {
     @Mixin private ConnectionOptions options;

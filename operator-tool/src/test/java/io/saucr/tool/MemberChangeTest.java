@@ -17,7 +17,10 @@ class MemberChangeTest {
     private static Membership voters(int number) {
         String lines =
                 LongStream.rangeClosed(1, number)
-                        .mapToObj(id -> "server.%d=zk%d:2888:3888:participant;2181\n".formatted(id, id))
+                        .mapToObj(
+                                id ->
+                                        "server.%d=zk%d:2888:3888:participant;2181\n"
+                                                .formatted(id, id))
                         .collect(Collectors.joining());
         return Membership.parse(lines + "version=1f00000002");
     }

@@ -35,7 +35,12 @@ public enum FaultKind {
      */
     LOST_LOG,
     /** The same with its whole disk but for {@code myid}, and with its machine's power. */
-    LOST_DISK;
+    LOST_DISK,
+    /**
+     * A minority is stopped in good order, so that a leader hands over, and in half of the cases
+     * killed in the middle of that.
+     */
+    STOP;
 
     /** As histories name it. */
     @Override

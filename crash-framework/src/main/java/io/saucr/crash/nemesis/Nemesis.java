@@ -36,6 +36,9 @@ final class Nemesis {
 
     private static final int MOST_REFUSED_WRITES = 3;
 
+    private static final Duration MOST_UNTIL_KILLED = Duration.ofMillis(200);
+    private static final Duration MOST_UNTIL_STOPPED = Duration.ofSeconds(10);
+
     /**
      * How often one server is started while all are waited for: one that refuses to start goes on
      * refusing.
@@ -100,6 +103,7 @@ final class Nemesis {
                 case HUNG_DISK -> hungDisk();
                 case LOST_LOG -> lose(FaultKind.LOST_LOG);
                 case LOST_DISK -> lose(FaultKind.LOST_DISK);
+                case STOP -> stopInGoodOrder();
             }
             if (!awaitServing(Duration.ofNanos(Math.max(0, end - System.nanoTime())))) {
                 return;
@@ -306,6 +310,25 @@ final class Nemesis {
                         down.remove(server.id());
                     }
                 });
+    }
+
+    private void stopInGoodOrder() throws IOException, InterruptedException {
+        List<Integer> ids = shuffled().subList(0, 1 + random.nextInt(minority()));
+        boolean killed = random.nextBoolean();
+        Duration patience =
+                Duration.ofMillis(random.nextInt((int) MOST_UNTIL_KILLED.toMillis()))
+                        .plus(killed ? Duration.ZERO : MOST_UNTIL_STOPPED);
+        down.addAll(ids);
+        injectOnEach(
+                FaultKind.STOP.toString(),
+                ids,
+                id -> {
+                    if (!ensemble.server(id).terminate(patience)) {
+                        ensemble.server(id).kill();
+                    }
+                });
+        hold(0, 4000);
+        restart();
     }
 
     private void partitionAndPowerCut() throws IOException, InterruptedException {

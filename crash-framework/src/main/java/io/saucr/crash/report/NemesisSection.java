@@ -29,6 +29,7 @@ final class NemesisSection {
         COLOURS.put("hung-disk", "#5d7fb0");
         COLOURS.put("lost-log", "#a0408f");
         COLOURS.put("lost-disk", "#5e1250");
+        COLOURS.put("stop", "#4f7a2f");
     }
 
     private NemesisSection() {}

@@ -292,7 +292,10 @@ final class SaucrFollower extends Follower {
         log.announceSeal(view);
     }
 
-    /** R28: the leader names the next one, has nothing more to say, and waits for this server to leave. */
+    /**
+     * R28: the leader names the next one, has nothing more to say, and waits for this server to
+     * leave.
+     */
     private void leaveIfNextIsNamed(String next) throws IOException {
         if (next == null) {
             return;

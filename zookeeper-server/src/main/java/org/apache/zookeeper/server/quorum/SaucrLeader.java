@@ -966,6 +966,8 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
      * @return why this server leads on, one sentence; null if it does not
      */
     String handOver(long to, long limitNanos) {
+        // Now, so that little is left to sync when everybody waits for it.
+        log.flushAndMark(FlushCause.ELECTION, "handing over");
         synchronized (this) {
             readRemovals();
             if (stopped || !zk.isRunning()) {
@@ -1011,9 +1013,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             peer.names(handOver.to());
             ping(
                     state.connections(),
-                    List.of(
-                            new Id(SCHEME, ""),
-                            new Id(NEXT_SCHEME, Long.toString(handOver.to()))));
+                    List.of(new Id(SCHEME, ""), new Id(NEXT_SCHEME, Long.toString(handOver.to()))));
         }
         return outcome;
     }

@@ -66,7 +66,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     /** Whom the last leader has named, until this server has another role. */
     private volatile NamedCandidate named;
 
-    private volatile SaucrLeader leader;
+    private volatile long namedBy;
+
+    private volatile SaucrLeader newestLeader;
     private volatile RecoveryAnswers answers;
     private volatile boolean starting;
     private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
@@ -324,10 +326,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /**
      * When servers start, one after the other, each of them may come any moment. Later only those
-     * are awaited that are there: a leader that has died is not.
+     * are awaited that are there: a leader that has died is not, nor one that has named the next.
      */
     private boolean mayVote(long voter) {
-        return !hadRole || voter == getMyId() || hears(voter);
+        return !hadRole
+                || voter == getMyId()
+                || (hears(voter) && (voter != namedBy || named() == null));
     }
 
     /** Whether the election channel has a connection to this other server. */
@@ -387,7 +391,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                         settings,
                         replicationMetrics);
         slowPin.leader(made);
-        leader = made;
+        newestLeader = made;
         return made;
     }
 
@@ -399,17 +403,16 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * @return why not, one sentence; null if this server no longer leads
      */
     public String handOver(long to, long limitNanos) {
-        SaucrLeader leads = leader;
+        SaucrLeader leads = newestLeader;
         if (leads == null || getPeerState() != ServerState.LEADING) {
             return "server " + getMyId() + " does not lead";
         }
-        return to == getMyId()
-                ? "server " + to + " leads already"
-                : leads.handOver(to, limitNanos);
+        return to == getMyId() ? "server " + to + " leads already" : leads.handOver(to, limitNanos);
     }
 
     /** R28: the leader names the next one, to this server among others. */
     void names(long sid) {
+        namedBy = getLeaderId();
         named = new NamedCandidate(sid, System.nanoTime() + NAMED_NANOS);
     }
 
