@@ -33,6 +33,12 @@ public interface Measures {
     void failed();
 
     /**
+     * A handler runs again, as something that it saw has changed: {@link
+     * Protection.Local#parallel}. Turn thread.
+     */
+    default void again() {}
+
+    /**
      * A turn became final, and what it caused may leave (K4). Turn thread.
      *
      * @param nanos from its first step on

@@ -13,7 +13,7 @@ public sealed interface Protection {
      * crashes of its process and of its machine, not the loss of the disk.
      */
     static Local local() {
-        return new Local(ForceMode.always());
+        return new Local(ForceMode.always(), 0);
     }
 
     /**
@@ -29,7 +29,8 @@ public sealed interface Protection {
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
-                Store.members());
+                Store.members(),
+                0);
     }
 
     /** Where the segments of a service with standbys are kept. Immutable. */
@@ -90,6 +91,7 @@ public sealed interface Protection {
      * @param every asynchronously: the time between two checkpoints; empty where replies wait
      * @param lasts the lease, where it is not the preset one
      * @param store where segments are kept
+     * @param lanes in which handlers run in parallel; 0 where they run one by one
      */
     record Standby(
             int copies,
@@ -98,7 +100,8 @@ public sealed interface Protection {
             Optional<Address> members,
             Optional<Duration> every,
             Optional<Duration> lasts,
-            Store store)
+            Store store,
+            int lanes)
             implements Protection {
 
         private static final int MOST_COPIES = 9;
@@ -137,6 +140,7 @@ public sealed interface Protection {
                                 + " than 1 MB: one such turn would wait for ever. Take"
                                 + " Store.folder(path), or no strict()");
             }
+            checkLanes(lanes, 0);
             every.ifPresent(it -> check("every", it, SHORTEST, LONGEST));
             if (lasts.isPresent()) {
                 Duration least =
@@ -164,7 +168,7 @@ public sealed interface Protection {
 
         /** The same with another number of members that have each segment; preset 2. */
         public Standby copies(int other) {
-            return new Standby(other, stalls, inMemory, members, every, lasts, store);
+            return new Standby(other, stalls, inMemory, members, every, lasts, store, lanes);
         }
 
         /**
@@ -175,7 +179,7 @@ public sealed interface Protection {
          * says which members had it.
          */
         public Standby fast() {
-            return new Standby(copies, stalls, true, members, every, lasts, store);
+            return new Standby(copies, stalls, true, members, every, lasts, store, lanes);
         }
 
         /**
@@ -194,7 +198,8 @@ public sealed interface Protection {
          * @param time between two checkpoints, from 1 ms to 10 s
          */
         public Standby every(Duration time) {
-            return new Standby(copies, stalls, inMemory, members, Optional.of(time), lasts, store);
+            return new Standby(
+                    copies, stalls, inMemory, members, Optional.of(time), lasts, store, lanes);
         }
 
         /**
@@ -206,7 +211,8 @@ public sealed interface Protection {
          *     1 minute
          */
         public Standby lease(Duration time) {
-            return new Standby(copies, stalls, inMemory, members, every, Optional.of(time), store);
+            return new Standby(
+                    copies, stalls, inMemory, members, every, Optional.of(time), store, lanes);
         }
 
         /** How long replies may leave before they are covered, in ms; 0 where all wait. */
@@ -230,7 +236,13 @@ public sealed interface Protection {
          * #fast}.
          */
         public Standby store(Store other) {
-            return new Standby(copies, stalls, inMemory, members, every, lasts, other);
+            return new Standby(copies, stalls, inMemory, members, every, lasts, other, lanes);
+        }
+
+        /** The same with handlers that run in parallel, as {@link Local#parallel} says. */
+        public Standby parallel(int inLanes) {
+            checkLanes(inLanes, 1);
+            return new Standby(copies, stalls, inMemory, members, every, lasts, store, inLanes);
         }
 
         /** The same, reached by other members at this address. */
@@ -240,7 +252,8 @@ public sealed interface Protection {
                         "members(...) takes the address where other members reach this one, not"
                                 + " null");
             }
-            return new Standby(copies, stalls, inMemory, Optional.of(at), every, lasts, store);
+            return new Standby(
+                    copies, stalls, inMemory, Optional.of(at), every, lasts, store, lanes);
         }
 
         /**
@@ -249,7 +262,22 @@ public sealed interface Protection {
          * that.
          */
         public Standby strict() {
-            return new Standby(copies, true, inMemory, members, every, lasts, store);
+            return new Standby(copies, true, inMemory, members, every, lasts, store, lanes);
+        }
+    }
+
+    /** At most so many handlers run in parallel. */
+    int MOST_LANES = 64;
+
+    private static void checkLanes(int lanes, int least) {
+        if (lanes < least || lanes > MOST_LANES) {
+            throw new IllegalArgumentException(
+                    "parallel(lanes) takes 1 to "
+                            + MOST_LANES
+                            + " lanes, not "
+                            + lanes
+                            + ": as many as there are processors for handlers; without it handlers"
+                            + " run one by one");
         }
     }
 
@@ -257,12 +285,37 @@ public sealed interface Protection {
      * Own disk.
      *
      * @param force when the disk is forced
+     * @param lanes in which handlers run in parallel; 0 where they run one by one
      */
-    record Local(ForceMode force) implements Protection {
+    record Local(ForceMode force, int lanes) implements Protection {
+
+        public Local {
+            checkLanes(lanes, 0);
+        }
 
         /** The same with another time of forcing. */
         public Local force(ForceMode other) {
-            return new Local(other);
+            return new Local(other, lanes);
+        }
+
+        /**
+         * The same with message handlers that run in parallel, each on a version of the state (P1).
+         * Turns are committed one by one, in the order in which they run without this; a handler
+         * that read something that has changed since runs again. So each turn does what it does
+         * without this, and handlers need no locks. It pays where handlers compute for long, and do
+         * not all change what others read.
+         *
+         * <p>The service is constructed once more for each lane, and objects that its constructor
+         * shares among these are used by several threads. A {@link Sent} has no number. A handler
+         * has the time of its first run, so {@link Turn#now} does not go back for one sender, and
+         * may for different ones (P4).
+         *
+         * @param inLanes how many run at the same time, from 1 to {@value #MOST_LANES}
+         * @throws IllegalArgumentException where there cannot be so many
+         */
+        public Local parallel(int inLanes) {
+            checkLanes(inLanes, 1);
+            return new Local(force, inLanes);
         }
     }
 }

@@ -117,11 +117,15 @@ public interface Turn {
 
     /**
      * The time, the same for a whole turn. It never goes back, not across crashes either, and is
-     * near the wall clock (K16).
+     * near the wall clock (K16). Of handlers that run in parallel it is the time of the first run,
+     * and may go back from one sender to another (P4).
      */
     Instant now();
 
-    /** Random numbers. Nothing is executed again after a crash, so they may decide anything. */
+    /**
+     * Random numbers. Nothing is executed again after a crash, so they may decide anything. A
+     * handler that runs again in parallel draws the same ones (P4).
+     */
     RandomGenerator random();
 
     /**

@@ -35,7 +35,8 @@ import picocli.CommandLine.Option;
             AuctionBench.class,
             ChainBench.class,
             KvBench.class,
-            PauseBench.class
+            PauseBench.class,
+            ParallelBench.class
         },
         mixinStandardHelpOptions = true)
 public final class ServicesBench implements Callable<Integer> {

@@ -61,6 +61,11 @@ final class Attempts {
         begun.put(channel, times - 1);
     }
 
+    /** Whether one is on trial. */
+    boolean isOnTrial() {
+        return proof != null;
+    }
+
     /** Whether it had all its attempts in starts before this one. */
     boolean isSpent(int timesBefore) {
         return timesBefore >= limits.attempts();

@@ -233,6 +233,66 @@ final class Inputs {
         return Optional.empty();
     }
 
+    /**
+     * The next inputs in the order in which their turns are expected, as far as they may run ahead
+     * of these; the first one is that of {@link #next}. None but that one while an input is on
+     * trial, or is to be: should it end the process, no other may have done so (K12).
+     */
+    List<Ahead> expected(int most, Moment at) {
+        lookAtTimers(state.clock.advance(at));
+        List<String> channels = new ArrayList<>();
+        boolean trial = attempts.isOnTrial();
+        for (String channel : ready) {
+            if (hasInput(channel) && takes(channel)) {
+                trial |= attempts.toRecord(channel, at.steadyMillis());
+                if (attempts.mayRun(channel, state.finals.outside(), at.steadyMillis())) {
+                    channels.add(channel);
+                }
+            }
+        }
+        List<Ahead> expected = new ArrayList<>();
+        for (int round = 0; !channels.isEmpty() && expected.size() < most; round++) {
+            for (Iterator<String> each = channels.iterator(); each.hasNext(); ) {
+                Optional<Running> input = later(each.next(), round);
+                if (expected.size() == most || input.isEmpty()) {
+                    each.remove();
+                } else {
+                    expected.add(new Ahead(input.get().channel(), input.get().input()));
+                }
+            }
+            if (trial) {
+                return expected.isEmpty() ? expected : expected.subList(0, 1);
+            }
+        }
+        return expected;
+    }
+
+    /** The input of a channel behind so many others. */
+    private Optional<Running> later(String channel, int behind) {
+        if (behind == 0) {
+            return Optional.of(first(channel));
+        }
+        if (channel.equals(OUTSIDE)) {
+            return asks.stream()
+                    .skip(behind)
+                    .findFirst()
+                    .map(
+                            it ->
+                                    new Running(
+                                            channel,
+                                            it.input(),
+                                            it.input().request(),
+                                            Optional.empty()));
+        }
+        Peer peer = past.peers.get(channel);
+        if (peer == null || channel.equals(name)) {
+            return Optional.empty();
+        }
+        long number = peer.consumed.number() + 1 + behind;
+        return Optional.ofNullable(state.conversation(channel).held.get(number))
+                .map(it -> message(peer, number, peer.birth, it));
+    }
+
     private boolean takes(String channel) {
         return switch (intake) {
             case ALL -> true;
@@ -325,6 +385,10 @@ final class Inputs {
             birth = peer.birth;
             msg = state.conversation(peer.key).held.get(number);
         }
+        return message(peer, number, birth, msg);
+    }
+
+    private Running message(Peer peer, long number, Birth birth, Frame.Msg msg) {
         long answers = msg.answers() == 0 ? 0 : peer.countOf(msg.answers());
         Input input;
         if (msg.refusal().isPresent()) {

@@ -56,6 +56,7 @@ public final class ServiceCore {
     private long recoveredOf;
 
     private long forgetAtMillis;
+    private boolean runsAhead;
 
     /**
      * Begins a start of which it is not known yet under which number: a standby takes what others
@@ -266,7 +267,7 @@ public final class ServiceCore {
             recorder.own(List.of(), out);
         }
         past.outboxes.fetch(!inputs.isFirstReturnedHere(), out);
-        if (attempts.anyUnproven()) {
+        if (attempts.anyUnproven() && !runsAhead) {
             inputs.tryFirsts(at, first -> ending.putOnTrial(first, out));
         }
         return out;
@@ -320,6 +321,20 @@ public final class ServiceCore {
     public Optional<Input> next(Moment at) {
         expectIdle();
         return state.halted ? Optional.empty() : inputs.next(at);
+    }
+
+    /**
+     * The inputs of the next turns, in their order if nothing else happens meanwhile. The first one
+     * is that of {@link #next}; the others may run ahead of their turns.
+     */
+    public List<Ahead> expected(int most, Moment at) {
+        expectIdle();
+        return state.halted ? List.of() : inputs.expected(most, at);
+    }
+
+    /** Whether an input runs ahead of its turn now: then none is put on trial (K12). */
+    public void runsAhead(boolean any) {
+        runsAhead = any;
     }
 
     static String nameOf(String key) {

@@ -888,7 +888,9 @@ final class ServiceWorld {
             if (core == null) {
                 return true;
             }
+            Optional<Input> expected = core.expected(3, at).stream().map(Ahead::input).findFirst();
             Optional<Input> input = core.next(at);
+            check(expected.equals(input), "%s expects %s and runs %s", name, expected, input);
             if (input.isEmpty()) {
                 return newest() > before || fetches.size() > fetching || reached.size() > reaching;
             }

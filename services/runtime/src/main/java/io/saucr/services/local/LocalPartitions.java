@@ -98,7 +98,9 @@ public final class LocalPartitions implements RunningPartitions {
                         SharedJournal.name(place.name(), count),
                         new JournalOptions(protection.force(), place.segmentBytes()),
                         new SecureRandom());
-        LocalPartitions made = new LocalPartitions(place, count, constructor, halt, journal);
+        LocalPartitions made =
+                new LocalPartitions(
+                        place.inLanes(protection.lanes()), count, constructor, halt, journal);
         boolean started = false;
         try {
             made.check(numbers);

@@ -80,7 +80,7 @@ public final class LocalService implements RunningService {
             throws IOException, InterruptedException {
         JournalOptions options = new JournalOptions(protection.force(), place.segmentBytes());
         return start(
-                place,
+                place.inLanes(protection.lanes()),
                 constructor,
                 random -> OwnDisk.open(disk, place.folder(), place.name(), options, random),
                 halt);

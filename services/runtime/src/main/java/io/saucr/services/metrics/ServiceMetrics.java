@@ -62,6 +62,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
     private record Bound(
             Timer ran,
             Counter failed,
+            Counter again,
             Timer becameFinal,
             Timer forced,
             MultiGauge outbox,
@@ -103,6 +104,10 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                         timer(registry, "turn.run", "An input, up to the writing of its record"),
                         Counter.builder(PREFIX + "turn.failed")
                                 .description("Handlers that threw")
+                                .tags(tags)
+                                .register(registry),
+                        Counter.builder(PREFIX + "turn.again")
+                                .description("Handlers that ran again, as what they saw changed")
                                 .tags(tags)
                                 .register(registry),
                         timer(registry, "turn.final", "A turn, until nothing can undo it"),
@@ -310,6 +315,11 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
         @Override
         public void failed() {
             bound.forEach(it -> it.failed().increment());
+        }
+
+        @Override
+        public void again() {
+            bound.forEach(it -> it.again().increment());
         }
 
         @Override

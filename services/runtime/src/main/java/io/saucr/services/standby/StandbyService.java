@@ -118,7 +118,8 @@ public final class StandbyService implements RunningService {
             Function<State, ? extends Service> constructor,
             Protection.Standby protection,
             Halt halt) {
-        this.place = inEnsemble(protection) ? foldingSoon(place) : place;
+        Place inLanes = place.inLanes(protection.lanes());
+        this.place = inEnsemble(protection) ? foldingSoon(inLanes) : inLanes;
         this.constructor = constructor;
         this.protection = protection;
         halting = new Halting(place.name(), halt, this::closeHalted);

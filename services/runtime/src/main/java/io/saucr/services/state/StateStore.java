@@ -5,6 +5,7 @@ import io.saucr.services.ListState;
 import io.saucr.services.MapState;
 import io.saucr.services.State;
 import io.saucr.services.ValueState;
+import io.saucr.services.core.lanes.Seen;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -29,7 +30,7 @@ import java.util.function.Function;
  * <p>One thread at a time: that of the service's constructor and recovery, then that of turns. The
  * thread that begins a turn is the only one that may use collections in it.
  */
-public final class StateStore implements State {
+public class StateStore implements State {
 
     /**
      * A turn changes so many bytes at most, counted as keys and values, as all that a turn does is
@@ -82,6 +83,11 @@ public final class StateStore implements State {
         this.service = service;
         this.seed = seed;
         this.checking = checking;
+    }
+
+    /** An empty store of the same service and hashes. */
+    StateStore(StateStore other) {
+        this(other.service, other.seed, other.checking);
     }
 
     /**
@@ -144,9 +150,14 @@ public final class StateStore implements State {
     }
 
     private Table declare(String name, Kind kind, Coding keys, Coding values) {
-        Table table = new Table(name, kind, keys, values, checking);
+        Table table = newTable(name, kind, keys, values, checking);
         tables.put(name, table);
         return table;
+    }
+
+    /** A table of a collection that is declared. */
+    Table newTable(String name, Kind kind, Coding keys, Coding values, boolean checking) {
+        return new Table(name, kind, keys, values, checking);
     }
 
     private void throwUnlessDeclaring(String what, String name) {
@@ -377,6 +388,22 @@ public final class StateStore implements State {
                 tables.values().stream()
                         .map(table -> new StateSnapshot.Part(table, table.now()))
                         .toList());
+    }
+
+    /** The state as it is, to compare with what a {@link LaneState} saw. Between turns. */
+    public Seen.Version<Object> newest() {
+        return new Seen.Version<>() {
+
+            @Override
+            public Object entry(Object collection, Object key) {
+                return ((Table) collection).get(key);
+            }
+
+            @Override
+            public Object whole(Object collection) {
+                return ((Table) collection).now();
+            }
+        };
     }
 
     /**

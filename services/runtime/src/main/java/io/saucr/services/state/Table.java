@@ -21,7 +21,7 @@ import java.util.zip.CRC32C;
  * turn is kept until the turn is sealed or undone; what changed is kept as bytes beside. Turn
  * thread; versions are immutable and may be written by any thread.
  */
-final class Table {
+class Table {
 
     /** So many bytes has a key at most. */
     static final int LARGEST_KEY_BYTES = 64 << 10;
@@ -84,6 +84,11 @@ final class Table {
         return now;
     }
 
+    /** All entries as they are now, for a caller that looks at more than one of them. */
+    Version whole() {
+        return now;
+    }
+
     /** Is as another table was, which the same service declared. */
     void restore(Table other, Version version) {
         now = version;
@@ -116,8 +121,13 @@ final class Table {
 
     /** The entry of a key, or null. */
     Trie.Entry get(Object key) {
+        return get(key, now);
+    }
+
+    /** The same in a version. */
+    Trie.Entry get(Object key, Version version) {
         try {
-            return now.entries().get(keys.hash(key), key, keys::same);
+            return version.entries().get(keys.hash(key), key, keys::same);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("the key of " + described() + ": " + e.getMessage());
         }
@@ -125,7 +135,7 @@ final class Table {
 
     /** The values of a list as they are now, in order. */
     Iterator<Trie.Entry> inOrder() {
-        Version version = now;
+        Version version = whole();
         return new Iterator<>() {
 
             private long at = version.first();

@@ -95,7 +95,7 @@ final class TableMap<K, V> implements MapState<K, V> {
     @Override
     public int size() {
         store.throwUnlessUsable(table);
-        return table.now().entries().size();
+        return table.whole().entries().size();
     }
 
     @Override
@@ -122,7 +122,7 @@ final class TableMap<K, V> implements MapState<K, V> {
         store.throwUnlessUsable(table);
         return () -> {
             store.throwUnlessUsable(table);
-            return new TableIterator<>(store, table, table.now().entries().iterator(), seen);
+            return new TableIterator<>(store, table, table.whole().entries().iterator(), seen);
         };
     }
 }

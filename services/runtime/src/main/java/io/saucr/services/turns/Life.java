@@ -35,6 +35,7 @@ public final class Life {
     private final String name;
     private final Guard guard;
     private final ScheduledExecutorService folding;
+    private final ScheduledExecutorService lanes;
     private final Turns turns;
     private final TurnLoop loop;
     private final CompletableFuture<Object> over = new CompletableFuture<>();
@@ -50,6 +51,8 @@ public final class Life {
         this.name = place.name();
         this.guard = guard;
         folding = threads(FOLDING_THREADS, "folding " + name);
+        // Without threads until the first handler runs ahead.
+        lanes = threads(Math.max(1, place.options().lanes()), "lane of " + name);
         boolean recovered = false;
         try {
             turns =
@@ -59,10 +62,15 @@ public final class Life {
                             guard,
                             place.options().noEnsemble(OwnWrites.refusal(place)),
                             new Turns.Surroundings(
-                                    Turns.Surroundings::moment, random, folding, this::post));
+                                    Turns.Surroundings::moment,
+                                    random,
+                                    folding,
+                                    this::post,
+                                    lanes));
             recovered = true;
         } finally {
             if (!recovered) {
+                lanes.shutdown();
                 folding.shutdown();
             }
         }
@@ -190,28 +198,41 @@ public final class Life {
     boolean end(Duration patience) {
         long until = System.nanoTime() + patience.toNanos();
         boolean stopped = stop(patience);
+        turns.over();
         folding.shutdown();
-        boolean folded = false;
-        boolean interrupted = false;
-        for (long left = until - System.nanoTime(); !folded; left = until - System.nanoTime()) {
-            try {
-                folded = folding.awaitTermination(Math.max(0, left), TimeUnit.NANOSECONDS);
-                if (!folded && left <= 0) {
-                    break;
-                }
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        if (!stopped || !folded) {
+        lanes.shutdown();
+        boolean folded = isOver(folding, until);
+        boolean left = isOver(lanes, until);
+        if (!stopped || !folded || !left) {
             LOG.warn(
                     "{}: {} has not ended yet",
                     name,
-                    stopped ? "a snapshot" : "the turn that runs");
+                    !stopped
+                            ? "the turn that runs"
+                            : folded ? "a handler in a lane" : "a snapshot");
         }
-        return stopped && folded;
+        return stopped && folded && left;
+    }
+
+    private static boolean isOver(ScheduledExecutorService threads, long until) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                long left = until - System.nanoTime();
+                try {
+                    boolean over =
+                            threads.awaitTermination(Math.max(0, left), TimeUnit.NANOSECONDS);
+                    if (over || left <= 0) {
+                        return over;
+                    }
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

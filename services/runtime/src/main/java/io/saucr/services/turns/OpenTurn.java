@@ -52,14 +52,27 @@ public final class OpenTurn implements Turn {
         /** Whether that one's consuming turn is final at the receiver (K5). */
         boolean acked(String service, long number);
 
+        /** Whether messages get their numbers in the turn, and not at its commit (P4). */
+        default boolean numbersMessages() {
+            return true;
+        }
+
         /** The largest id of a timer that a turn before set. */
         long newestTimer();
+
+        /** The id of the next timer of this turn. */
+        default long nextTimer(long newestOfTurn) {
+            return newestOfTurn + 1;
+        }
 
         /** Whether that timer is set. */
         boolean isSet(long timer);
 
         /** Whether the sender of that message waits for an answer. */
         boolean waits(Caller caller);
+
+        /** Refuses questions to others where this cannot keep one. */
+        default void throwUnlessAsking() {}
 
         /**
          * Keeps a question until its answer is there; a part of the turn's changes of the state.
@@ -211,6 +224,11 @@ public final class OpenTurn implements Turn {
 
     @Override
     public Sent send(String name, Object message) {
+        Sent sent = numbered(name, message);
+        return past.numbersMessages() ? sent : new Sent(sent.service(), 0);
+    }
+
+    private Sent numbered(String name, Object message) {
         throwUnlessChanging("send");
         if (message instanceof Query<?>) {
             throw new IllegalArgumentException(
@@ -241,6 +259,7 @@ public final class OpenTurn implements Turn {
     private Sent ask(
             String to, Asks<?> message, Continuation<?> continuation, Optional<Duration> within) {
         throwUnlessChanging("ask");
+        past.throwUnlessAsking();
         String type = types.name(continuation.getClass());
         if (handlers.answering(type).isEmpty()) {
             throw new IllegalArgumentException(
@@ -251,7 +270,7 @@ public final class OpenTurn implements Turn {
                             + " takes: add one");
         }
         byte[] kept = body(continuation, "a continuation").bytes();
-        Sent sent = send(to, message);
+        Sent sent = numbered(to, message);
         long timer = within.map(it -> timer(it, Questions.unanswered(sent)).id()).orElse(0L);
         past.ask(sent, new Questions.Question(type, Bytes.of(kept), timer));
         return sent;
@@ -260,6 +279,14 @@ public final class OpenTurn implements Turn {
     @Override
     public boolean acked(Sent sent) {
         throwUnlessOpen("acked");
+        if (sent.number() == 0) {
+            throw new IllegalArgumentException(
+                    "a message to "
+                            + sent.service()
+                            + " has no number, as turns of "
+                            + service
+                            + " run in parallel: let the receiver answer, by an id of your own");
+        }
         return past.acked(sent.service(), sent.number());
     }
 
@@ -350,7 +377,8 @@ public final class OpenTurn implements Turn {
     private Timer timer(Duration delay, Body body) {
         // Not a part of a millisecond early.
         long dueMillis = now.toEpochMilli() + delay.plusNanos(999_999).toMillis();
-        long id = ++newestTimer;
+        long id = past.nextTimer(newestTimer);
+        newestTimer = id;
         timers.put(id, new Effects.TimerSet(id, dueMillis, body));
         return new Timer(id);
     }

@@ -152,6 +152,11 @@ public record Place(
                 Optional.empty());
     }
 
+    /** This place, where handlers run in so many lanes; 0 for none. */
+    public Place inLanes(int lanes) {
+        return withOptions(options.lanes(lanes));
+    }
+
     /** The path of a service beside this one, or of this one. */
     public String path(String service) {
         return parent + "/" + service;

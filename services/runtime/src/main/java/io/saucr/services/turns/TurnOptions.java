@@ -1,5 +1,6 @@
 package io.saucr.services.turns;
 
+import io.saucr.services.Protection;
 import io.saucr.services.core.Limits;
 import io.saucr.services.state.Codec;
 import java.util.HashMap;
@@ -22,6 +23,7 @@ import java.util.Set;
  * @param allowed services that alone may send messages of a type, by the type's name
  * @param noEnsemble why turns cannot write to the ensemble, or null where they can
  * @param routing which services have partitions
+ * @param lanes in which handlers run ahead of their turns, up to 64; 0 where none does (P1)
  */
 public record TurnOptions(
         Limits limits,
@@ -32,7 +34,8 @@ public record TurnOptions(
         boolean checksValues,
         Map<String, Set<String>> allowed,
         String noEnsemble,
-        Routing routing) {
+        Routing routing,
+        int lanes) {
 
     /** No message is larger, whatever a frame takes. */
     static final int LARGEST_MESSAGE_BYTES = 16 << 20;
@@ -42,6 +45,7 @@ public record TurnOptions(
         check("foldBytes", foldBytes, 1 << 10, Long.MAX_VALUE);
         check("unforcedBytes", unforcedBytes, 64 << 10, Long.MAX_VALUE / 4);
         check("outboxBytes", outboxBytes, 64 << 10, Long.MAX_VALUE);
+        check("lanes", lanes, 0, Protection.MOST_LANES);
         allowed = Map.copyOf(allowed);
     }
 
@@ -59,7 +63,8 @@ public record TurnOptions(
                 false,
                 Map.of(),
                 null,
-                Routing.NONE);
+                Routing.NONE,
+                0);
     }
 
     /** These with another size of what waits in files. */
@@ -73,7 +78,8 @@ public record TurnOptions(
                 checksValues,
                 allowed,
                 noEnsemble,
-                routing);
+                routing,
+                lanes);
     }
 
     /** These with other limits. */
@@ -87,7 +93,8 @@ public record TurnOptions(
                 checksValues,
                 allowed,
                 noEnsemble,
-                routing);
+                routing,
+                lanes);
     }
 
     /** These with another time to fold. */
@@ -101,7 +108,8 @@ public record TurnOptions(
                 checksValues,
                 allowed,
                 noEnsemble,
-                routing);
+                routing,
+                lanes);
     }
 
     /** These with messages of another size. */
@@ -115,7 +123,8 @@ public record TurnOptions(
                 checksValues,
                 allowed,
                 noEnsemble,
-                routing);
+                routing,
+                lanes);
     }
 
     /** These, and values are looked at. */
@@ -129,7 +138,8 @@ public record TurnOptions(
                 true,
                 allowed,
                 noEnsemble,
-                routing);
+                routing,
+                lanes);
     }
 
     /** These, where messages of a type come from these services alone. */
@@ -145,7 +155,8 @@ public record TurnOptions(
                 checksValues,
                 more,
                 noEnsemble,
-                routing);
+                routing,
+                lanes);
     }
 
     /** These, where turns cannot write to the ensemble. */
@@ -159,7 +170,8 @@ public record TurnOptions(
                 checksValues,
                 allowed,
                 reason,
-                routing);
+                routing,
+                lanes);
     }
 
     /** These, where services have partitions. */
@@ -173,6 +185,22 @@ public record TurnOptions(
                 checksValues,
                 allowed,
                 noEnsemble,
+                other,
+                lanes);
+    }
+
+    /** These with another number of lanes. */
+    public TurnOptions lanes(int other) {
+        return new TurnOptions(
+                limits,
+                largestMessageBytes,
+                foldBytes,
+                unforcedBytes,
+                outboxBytes,
+                checksValues,
+                allowed,
+                noEnsemble,
+                routing,
                 other);
     }
 

@@ -103,6 +103,9 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
 
     private final OpenTurn.Past past = new PastOfCore();
 
+    /** Null where a service has no lanes. */
+    private final SideBySide sideBySide;
+
     /**
      * What a service or client runs with.
      *
@@ -110,12 +113,23 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
      * @param random for handlers
      * @param folding writes one base at a time, and reads what waits in files
      * @param between runs something on the endpoint's thread, between turns
+     * @param lanes runs handlers ahead of their turns, where a service has lanes
      */
     public record Surroundings(
             Supplier<Moment> clock,
             RandomGenerator random,
             Executor folding,
-            Consumer<Runnable> between) {
+            Consumer<Runnable> between,
+            Executor lanes) {
+
+        /** Without lanes. */
+        public Surroundings(
+                Supplier<Moment> clock,
+                RandomGenerator random,
+                Executor folding,
+                Consumer<Runnable> between) {
+            this(clock, random, folding, between, Runnable::run);
+        }
 
         /** What the clocks of this machine say. */
         public static Moment moment() {
@@ -170,6 +184,18 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
                 new Recording(
                         name, core, guard, state::snapshot, options.foldBytes(), surroundings);
         requests = new DoorRequests(core, keys, clock, recording::perform);
+        sideBySide =
+                options.lanes() == 0
+                        ? null
+                        : new SideBySide(
+                                name,
+                                constructor,
+                                state,
+                                core,
+                                past,
+                                options,
+                                surroundings,
+                                new AheadRules());
         start = guard.recover(new Survived());
         core.under(start.formers(), start.incarnations());
         recording.recovered();
@@ -264,6 +290,9 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
     @Override
     public void begin(Border border) {
         recording.begin(requests.before(border));
+        if (sideBySide != null) {
+            sideBySide.begin();
+        }
         List<Repeat> repeats =
                 handlers.repeated().stream()
                         .map(it -> new Repeat(it.period().toMillis(), body(it.message())))
@@ -527,6 +556,9 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
     public boolean turn() {
         Moment at = clock.get();
         requests.tidy();
+        if (sideBySide != null) {
+            core.runsAhead(sideBySide.anyRuns());
+        }
         recording.perform(core.tick(at));
         boolean noted = note();
         questions.ifPresent(it -> recording.perform(it.orphans()));
@@ -541,6 +573,9 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
                                 : notFinal < 4 * options.unforcedBytes()
                                         ? Intake.SERVICES
                                         : Intake.NOTHING);
+        if (sideBySide != null && sideBySide.waits(at)) {
+            return noted;
+        }
         Optional<Input> next = core.next(at);
         if (next.isPresent()) {
             measured(next.get());
@@ -557,7 +592,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
         notes.clear();
         state.begin();
         all.forEach(it -> it.change().accept(this::isOpenWrite));
-        Changes changes = state.seal();
+        Changes changes = sealed();
         Optional<Delta> delta = core.note();
         delta.ifPresent(
                 it -> {
@@ -577,6 +612,14 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
         return core.waitMillis(clock.get());
     }
 
+    private Changes sealed() {
+        Changes changes = state.seal();
+        if (sideBySide != null && !changes.isEmpty()) {
+            sideBySide.changed();
+        }
+        return changes;
+    }
+
     private void measured(Input input) {
         Measures by = measures;
         if (by == Measures.NONE) {
@@ -584,7 +627,8 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
             return;
         }
         long before = core.newestTurn();
-        long from = System.nanoTime();
+        long inLane = done(input).map(SideBySide.Done::nanos).orElse(0L);
+        long from = System.nanoTime() - inLane;
         run(input);
         by.ran(System.nanoTime() - from);
         if (core.newestTurn() > before) {
@@ -694,34 +738,82 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
         }
     }
 
-    private OpenTurn open(Input input, boolean query) {
-        Optional<String> sender = Optional.empty();
-        Optional<Caller> caller = Optional.empty();
+    private static Optional<String> sender(Input input) {
         if (input instanceof Input.Message it) {
-            sender = Optional.of(it.name());
-            caller = Optional.of(new Caller(it.peer(), it.number(), core.pairWith(it.peer())));
-        } else if (input instanceof Input.Outside it) {
-            sender = it.name();
-            caller =
-                    requests.caller(input)
-                            .or(() -> Optional.of(new Caller(it.caller(), it.request())));
+            return Optional.of(it.name());
         }
+        return input instanceof Input.Outside it ? it.name() : Optional.empty();
+    }
+
+    private Optional<Caller> caller(Input input) {
+        if (input instanceof Input.Message it) {
+            return Optional.of(new Caller(it.peer(), it.number(), core.pairWith(it.peer())));
+        }
+        return input instanceof Input.Outside it
+                ? requests.caller(input)
+                        .or(() -> Optional.of(new Caller(it.caller(), it.request())))
+                : Optional.empty();
+    }
+
+    private OpenTurn open(Input input, boolean query) {
         return new OpenTurn(
                 name,
                 handlers,
                 types,
                 past,
-                Instant.ofEpochMilli(core.nowMillis()),
-                random,
-                sender,
-                caller,
+                Instant.ofEpochMilli(
+                        sideBySide == null ? core.nowMillis() : sideBySide.nowMillis(input)),
+                sideBySide == null ? random : sideBySide.numbers(input),
+                sender(input),
+                caller(input),
                 query,
                 options.largestMessageBytes(),
                 options.noEnsemble(),
                 options.routing());
     }
 
+    /** Which inputs may run in a lane: messages, without what the turn thread alone knows of. */
+    private final class AheadRules implements SideBySide.Rules {
+
+        @Override
+        public boolean mayRunAhead(Input input) {
+            String type = input.body().type();
+            boolean unasked =
+                    input instanceof Input.Outside
+                            || (input instanceof Input.Message it && it.answers() == 0);
+            return unasked
+                    && handlers.message(type).isPresent()
+                    && handlers.query(type).isEmpty()
+                    && isAllowed(input)
+                    && requests.caller(input).isEmpty();
+        }
+
+        @Override
+        public Optional<String> sender(Input input) {
+            return Turns.sender(input);
+        }
+
+        @Override
+        public Optional<Caller> caller(Input input) {
+            return Turns.this.caller(input);
+        }
+
+        @Override
+        public void again() {
+            measures.again();
+        }
+    }
+
+    private Optional<SideBySide.Done> done(Input input) {
+        return sideBySide == null ? Optional.empty() : sideBySide.done(input);
+    }
+
     private void take(Input input, Taking taking) {
+        Optional<SideBySide.Done> done = done(input);
+        if (done.isPresent()) {
+            commit(input, done.get());
+            return;
+        }
         Object message = decoded(input);
         if (message != null) {
             take(input, message, taking);
@@ -729,13 +821,8 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
     }
 
     private void take(Input input, Object message, Taking taking) {
-        if (guard.folding().beginsCheckpoint()) {
-            try {
-                state.check();
-            } catch (IllegalStateException e) {
-                failed(input, e);
-                return;
-            }
+        if (!isStateSound(input)) {
+            return;
         }
         OpenTurn turn = open(input, false);
         state.begin();
@@ -750,6 +837,41 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
                             turn.throwUnlessAnswered(message);
                             requests.remember(input, turn);
                         });
+        commit(input, turn, thrown);
+    }
+
+    /** Commits what a handler did in a lane, of which all that it saw is as it was (P1). */
+    private void commit(Input input, SideBySide.Done done) {
+        if (!isStateSound(input)) {
+            return;
+        }
+        state.begin();
+        Throwable thrown = done.thrown();
+        if (thrown == null) {
+            try {
+                done.written().makeIn(state);
+                requests.remember(input, done.turn());
+            } catch (RuntimeException e) {
+                thrown = e;
+            }
+        }
+        commit(input, done.turn(), thrown);
+    }
+
+    /** Whether no value was changed in place, where a checkpoint begins; else the input fails. */
+    private boolean isStateSound(Input input) {
+        if (guard.folding().beginsCheckpoint()) {
+            try {
+                state.check();
+            } catch (IllegalStateException e) {
+                failed(input, e);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void commit(Input input, OpenTurn turn, Throwable thrown) {
         Changes changes;
         try {
             if (thrown != null) {
@@ -757,7 +879,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
                 failed(input, thrown);
                 return;
             }
-            changes = state.seal();
+            changes = sealed();
         } catch (IllegalStateException e) {
             // A value was changed in place; the turn is rolled back already (C12).
             failed(input, e);
@@ -877,6 +999,9 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
     /** How long the handler that runs has taken so far, in ms; 0 where none runs. Any thread. */
     long handlerMillis() {
         long since = handlerSinceNanos;
+        if (since == 0 && sideBySide != null) {
+            since = sideBySide.sinceNanos();
+        }
         return since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
     }
 
@@ -894,6 +1019,13 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
         long ended = handlerEndedNanos;
         long since = ended - stepSinceNanos > 0 ? ended : stepSinceNanos;
         return (System.nanoTime() - since) / 1_000_000;
+    }
+
+    /** Lets no handler in a lane wait for the turn thread, as that runs no more. Any thread. */
+    void over() {
+        if (sideBySide != null) {
+            sideBySide.over();
+        }
     }
 
     private interface Callable {
@@ -934,6 +1066,11 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
         @Override
         public long sentTo(String service) {
             return core.sentTo(service);
+        }
+
+        @Override
+        public boolean numbersMessages() {
+            return sideBySide == null;
         }
 
         @Override

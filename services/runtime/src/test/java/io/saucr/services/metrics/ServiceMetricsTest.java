@@ -74,6 +74,7 @@ class ServiceMetricsTest {
             assertThat(gauge(registry, "stopped")).isZero();
             assertThat(gauge(registry, "outputs")).isZero();
             assertThat(registry.get("saucr.services.turn.failed").counter().count()).isEqualTo(1);
+            assertThat(registry.get("saucr.services.turn.again").counter().count()).isZero();
             assertThat(registry.get("saucr.services.turn.run").timer().count())
                     .isGreaterThanOrEqualTo(3);
             assertThat(registry.get("saucr.services.turn.final").timer().count())

@@ -2,6 +2,7 @@ package io.saucr.services.testkit;
 
 import io.saucr.services.Asks;
 import io.saucr.services.EnsembleOutcome;
+import io.saucr.services.Measures;
 import io.saucr.services.Query;
 import io.saucr.services.Service;
 import io.saucr.services.State;
@@ -32,7 +33,10 @@ public final class TestService extends Node {
     private final Map<String, Operation> writes = new HashMap<>();
     private final List<Operation> writesInOrder = new ArrayList<>();
     private Function<State, ? extends Service> constructor;
+    private final int lanes;
+    private final List<Runnable> inLanes = new ArrayList<>();
     private Turns turns;
+    private Measures measures = Measures.NONE;
 
     private record Call(String id, Body body, long notBeforeSteady) {}
 
@@ -40,9 +44,11 @@ public final class TestService extends Node {
             TestWorld world,
             String name,
             Storage storage,
-            Function<State, ? extends Service> constructor) {
+            Function<State, ? extends Service> constructor,
+            int lanes) {
         super(world, name, storage);
         this.constructor = constructor;
+        this.lanes = lanes;
     }
 
     /** From the next start on it is this service, as after an upgrade. */
@@ -52,7 +58,14 @@ public final class TestService extends Node {
 
     @Override
     Endpoint open(Guard guard) throws IOException {
-        turns = Turns.open(name(), constructor, guard, world().options(), world().surroundings());
+        turns =
+                Turns.open(
+                        name(),
+                        constructor,
+                        guard,
+                        world().options().lanes(lanes),
+                        world().surroundings(inLanes::add));
+        turns.measure(measures);
         return turns;
     }
 
@@ -60,6 +73,7 @@ public final class TestService extends Node {
     void over() {
         super.over();
         calls.clear();
+        inLanes.clear();
     }
 
     /**
@@ -90,6 +104,9 @@ public final class TestService extends Node {
 
     @Override
     void moreSteps(List<BooleanSupplier> possible) {
+        for (Runnable run : inLanes) {
+            possible.add(() -> inLane(run));
+        }
         boolean writing = false;
         for (Map.Entry<Long, Call> entry : calls.entrySet()) {
             long output = entry.getKey();
@@ -105,6 +122,19 @@ public final class TestService extends Node {
                 possible.add(() -> make(output, call));
             }
         }
+    }
+
+    /** A handler runs ahead of its turn. */
+    private boolean inLane(Runnable run) {
+        inLanes.remove(run);
+        run.run();
+        wake();
+        return true;
+    }
+
+    /** From the next start on it says what it does, for tests of the kit. */
+    void measure(Measures by) {
+        measures = by;
     }
 
     /** As an ensemble that refuses nothing, by the id once. */

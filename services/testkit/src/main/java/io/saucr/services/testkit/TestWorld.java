@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -98,7 +99,8 @@ public final class TestWorld {
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      */
     public TestService service(String name, Function<State, ? extends Service> constructor) {
-        TestService service = new TestService(this, name, new MemoryDisk(split()), constructor);
+        TestService service =
+                new TestService(this, name, new MemoryDisk(split()), constructor, options.lanes());
         add(name, service);
         service.start();
         return service;
@@ -118,7 +120,7 @@ public final class TestWorld {
             Function<State, ? extends Service> constructor,
             Protection.Standby protection) {
         MemoryMembers members = new MemoryMembers(protection, split(), () -> steadyMillis);
-        TestService service = new TestService(this, name, members, constructor);
+        TestService service = new TestService(this, name, members, constructor, protection.lanes());
         add(name, service);
         service.start();
         return service;
@@ -248,7 +250,11 @@ public final class TestWorld {
     }
 
     Turns.Surroundings surroundings() {
-        return new Turns.Surroundings(this::moment, split(), Runnable::run, Runnable::run);
+        return surroundings(Runnable::run);
+    }
+
+    Turns.Surroundings surroundings(Executor lanes) {
+        return new Turns.Surroundings(this::moment, split(), Runnable::run, Runnable::run, lanes);
     }
 
     /** A step that may happen once this holds. */

@@ -1,0 +1,222 @@
+package io.saucr.services.bench;
+
+import io.saucr.services.Address;
+import io.saucr.services.Client;
+import io.saucr.services.Services;
+import io.saucr.services.bench.ParallelServer.Compute;
+import io.saucr.services.bench.Rounds.Measurement;
+import io.saucr.services.bench.RoundsReport.Figure;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * What lanes give to a service, by how long its handlers compute and by how many keys they meet.
+ */
+@Command(
+        name = "parallel",
+        description =
+                "Asks a service whose handlers compute for a while, with lanes and without, round by round, in"
+                        + " fresh JVMs.",
+        mixinStandardHelpOptions = true)
+final class ParallelBench implements Callable<Integer> {
+
+    static final String TURNS = "turns/s";
+    static final String PROCESSOR = "CPU us/turn";
+    static final String AGAIN = "runs again, % of turns";
+
+    private static final List<Figure> FIGURES =
+            List.of(
+                    new Figure(TURNS, true),
+                    new Figure(PROCESSOR, false),
+                    new Figure(AGAIN, false));
+
+    @Mixin private RoundsOptions options;
+
+    @Option(
+            names = "--lanes",
+            paramLabel = "N",
+            split = ",",
+            defaultValue = "0,1,2",
+            description = "0 for a service without lanes (default: ${DEFAULT-VALUE}).")
+    private List<Integer> lanes;
+
+    @Option(
+            names = "--micros",
+            paramLabel = "N",
+            split = ",",
+            defaultValue = "0,100,1000",
+            description = "How long a handler computes, roughly (default: ${DEFAULT-VALUE}).")
+    private List<Integer> micros;
+
+    @Option(
+            names = "--keys",
+            paramLabel = "N",
+            split = ",",
+            defaultValue = "10000,1",
+            description = "Of the state; a handler changes one (default: ${DEFAULT-VALUE}).")
+    private List<Integer> keys;
+
+    @Option(
+            names = "--calls",
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "Under way at the same time (default: ${DEFAULT-VALUE}).")
+    private int calls;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "SECONDS",
+            defaultValue = "5",
+            description = "After half of it that does not count (default: ${DEFAULT-VALUE}).")
+    private double seconds;
+
+    @Spec private CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        options.check();
+        RoundsOptions.check("--calls", calls, 1, 10_000);
+        lanes.forEach(it -> RoundsOptions.check("--lanes", it, 0, 64));
+        micros.forEach(it -> RoundsOptions.check("--micros", it, 0, 1_000_000));
+        keys.forEach(it -> RoundsOptions.check("--keys", it, 1, 1_000_000));
+        if (!(seconds > 0 && seconds <= 3600)) {
+            throw new IllegalArgumentException(
+                    "--seconds: allowed are more than 0 to 3600, not " + seconds);
+        }
+        Path folder = options.folder("parallel");
+        for (int each : micros) {
+            for (int count : keys) {
+                Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
+                Map<String, String> contenders = new LinkedHashMap<>();
+                for (int number : lanes) {
+                    String name = number == 0 ? "one-by-one" : "lanes-" + number;
+                    trials.put(name, it -> run(number, each, count, it));
+                    contenders.put(
+                            name,
+                            "Protection.local()"
+                                    + (number == 0 ? "" : ".parallel(" + number + ")"));
+                }
+                List<Measurement> measured = options.measure(trials);
+                options.report(
+                        spec.commandLine().getOut(),
+                        folder.resolve("micros-" + each + "-keys-" + count),
+                        String.format(
+                                Locale.ROOT,
+                                "handlers compute for about %,d us, %,d keys, %d calls under way",
+                                each,
+                                count,
+                                calls),
+                        contenders,
+                        contenders.keySet().iterator().next(),
+                        FIGURES,
+                        measured);
+            }
+        }
+        return 0;
+    }
+
+    private Map<String, Double> run(int number, int each, int count, Path folder) throws Exception {
+        try (TalkingProcess server =
+                new TalkingProcess(
+                        folder.resolve("log"),
+                        List.of("-Xms256m", "-Xmx256m"),
+                        ParallelServer.class,
+                        Integer.toString(number),
+                        folder.resolve("data").toString())) {
+            String at = server.next("at");
+            int colon = at.lastIndexOf(':');
+            Address address =
+                    new Address(at.substring(0, colon), Integer.parseInt(at.substring(colon + 1)));
+            try (Client client =
+                    Services.without(ParallelServer.NAME, Map.of(ParallelServer.NAME, address))
+                            .client()) {
+                Load load = new Load(client, each, count);
+                load.begin(calls);
+                TimeUnit.NANOSECONDS.sleep((long) (seconds * 5e8));
+                long done = load.done.get();
+                long again = again(server);
+                long processor = server.processorTime().toNanos();
+                long from = System.nanoTime();
+                TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
+                double turns = load.done.get() - done;
+                double nanos = System.nanoTime() - from;
+                double used = server.processorTime().toNanos() - processor;
+                double more = again(server) - again;
+                load.end();
+                Map<String, Double> figures = new LinkedHashMap<>();
+                figures.put(TURNS, turns * 1e9 / nanos);
+                figures.put(PROCESSOR, used / 1e3 / turns);
+                figures.put(AGAIN, 100 * more / turns);
+                return figures;
+            }
+        }
+    }
+
+    private static long again(TalkingProcess server) throws Exception {
+        server.tell();
+        return Long.parseLong(server.next("again"));
+    }
+
+    /** Calls one after the other, several at the same time. */
+    private static final class Load {
+        private final Client client;
+        private final int micros;
+        private final int keys;
+        private final AtomicLong next = new AtomicLong();
+        private final AtomicLong done = new AtomicLong();
+        private final List<CompletableFuture<Void>> ends = new ArrayList<>();
+        private volatile boolean over;
+
+        Load(Client client, int micros, int keys) {
+            this.client = client;
+            this.micros = micros;
+            this.keys = keys;
+        }
+
+        void begin(int calls) {
+            for (int call = 0; call < calls; call++) {
+                CompletableFuture<Void> end = new CompletableFuture<>();
+                ends.add(end);
+                ask(end);
+            }
+        }
+
+        private void ask(CompletableFuture<Void> end) {
+            int key = (int) (next.incrementAndGet() * 7919 % keys);
+            CompletableFuture<?> unused =
+                    client.ask(new Compute(key, micros))
+                            .whenComplete(
+                                    (answer, failure) -> {
+                                        done.incrementAndGet();
+                                        if (failure != null) {
+                                            end.completeExceptionally(failure);
+                                        } else if (over) {
+                                            end.complete(null);
+                                        } else {
+                                            ask(end);
+                                        }
+                                    });
+        }
+
+        /** Throws what went wrong. */
+        void end() throws Exception {
+            over = true;
+            for (CompletableFuture<Void> each : ends) {
+                each.get(1, TimeUnit.MINUTES);
+            }
+        }
+    }
+}
