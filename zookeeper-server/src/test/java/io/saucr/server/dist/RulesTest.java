@@ -297,8 +297,7 @@ class RulesTest {
     @Test
     void everyNumberUpToTheLastOneHasARow() throws Exception {
         Set<String> known = rows().keySet();
-        for (String last :
-                List.of("R28", "H17", "S5", "L2", "K17", "E10", "C17", "D18", "P5")) {
+        for (String last : List.of("R28", "H17", "S5", "L2", "K17", "E10", "C17", "D18", "P5")) {
             for (int i = 1; i <= Integer.parseInt(last.substring(1)); i++) {
                 assertThat(known).contains(last.substring(0, 1) + i);
             }

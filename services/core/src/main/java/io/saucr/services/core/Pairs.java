@@ -73,9 +73,6 @@ final class Pairs {
                 attempts.distrust(name);
                 continue;
             }
-            Conversation conversation = conversation(peer.key);
-            conversation.consumedFinal = peer.consumed;
-            conversation.sentToward = peer.sent;
             if (peer.birth != null) {
                 attempts.distrust(peer.key);
             }
@@ -83,6 +80,17 @@ final class Pairs {
             if (anew && !peer.isWaitedFor()) {
                 // It hears at once that the old birth is over, and has back what it sent that.
                 out.add(new Action.Reach(peer.key));
+            }
+        }
+    }
+
+    /** All that was recovered so far is final, and may be said. */
+    void areFinal() {
+        for (Peer peer : past.peers.values()) {
+            if (!peer.key.equals(name)) {
+                Conversation conversation = conversation(peer.key);
+                conversation.consumedFinal = peer.consumed;
+                conversation.sentToward = peer.sent;
             }
         }
     }
@@ -101,11 +109,25 @@ final class Pairs {
                 // No link and no ack of it would ask for what found no room beside others'
                 // messages.
                 past.peers.get(it.peer()).mayFetch();
+            } else if (change instanceof Change.PairOver it) {
+                overTurns.put(it.peer(), delta.turn());
+                isOver(it.peer());
+            } else if (change instanceof Change.PairRefused it) {
+                isOver(it.peer());
+            } else if (change instanceof Change.BornAnew) {
+                state.conversations.values().forEach(Conversation::end);
             } else if (change instanceof Change.PairOpened it) {
                 release.after(delta.turn(), () -> talk(it.peer()));
             } else if (change instanceof Change.PairKnown it) {
                 release.after(delta.turn(), () -> talk(it.peer()));
             }
+        }
+    }
+
+    private void isOver(String key) {
+        Peer peer = past.peers.get(key);
+        if (peer != null && peer.birth == null) {
+            conversation(key).end();
         }
     }
 
@@ -490,11 +512,8 @@ final class Pairs {
     }
 
     private void endSilently(Peer peer, Birth birth, String reason, List<Action> out) {
-        Conversation conversation = conversation(peer.key);
         own(List.of(new Change.PairOver(peer.key, birth, reason)), out);
-        overTurns.put(peer.key, past.turn);
         if (peer.birth == null) {
-            conversation.end();
             attempts.forget(peer.key);
         }
         if (peer.outside) {
@@ -529,7 +548,6 @@ final class Pairs {
                 close(link, reason, out);
             }
             own(List.of(new Change.PairRefused(key, by, reason)), out);
-            conversation(key).end();
             attempts.forget(key);
             inputs.look(Inputs.RETURNED);
         }

@@ -67,17 +67,29 @@ final class Recorder {
                         List.copyOf(all));
         long outputsBefore = past.newestOutput;
         past.apply(delta);
+        leavesOnceFinal(delta, outputsBefore);
+        return delta;
+    }
+
+    /** A turn was recovered, and is not final. */
+    void kept(Delta delta) {
+        long outputs =
+                delta.changes().stream().filter(it -> it instanceof Change.OutputMade).count();
+        leavesOnceFinal(delta, past.newestOutput - outputs);
+    }
+
+    private void leavesOnceFinal(Delta delta, long outputsBefore) {
+        long made = outputsBefore;
         for (Action.Release room : past.outboxes.over()) {
             release.after(delta.turn(), () -> release.leaves(room));
         }
         hears.accept(delta);
         for (Change change : delta.changes()) {
             if (change instanceof Change.OutputMade it) {
-                long output = ++outputsBefore;
+                long output = ++made;
                 release.after(delta.turn(), () -> release.leaves(call(output, it.body())));
             }
         }
-        return delta;
     }
 
     Action call(long output, Body body) {

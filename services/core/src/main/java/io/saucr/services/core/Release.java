@@ -201,14 +201,14 @@ final class Release {
         reads.removeIf(it -> it.answer().caller().equals(caller));
     }
 
-    /** Requests whose answers still wait did not happen, as their turns are undone (K21). */
-    void undone(String reason, List<Action> out) {
+    /** Requests of turns above this one, whose answers still wait, did not happen (K21). */
+    void undone(long kept, String reason, List<Action> out) {
         if (lease != null) {
             // They may have heard otherwise; the end of their links says that nobody knows.
             return;
         }
         for (Later each : later) {
-            if (each.caller() != null) {
+            if (each.caller() != null && each.turn() > kept) {
                 askers.refuse(each.caller(), each.request(), reason, out);
             }
         }

@@ -58,6 +58,12 @@ public final class ServiceCore {
     private long forgetAtMillis;
     private boolean runsAhead;
 
+    /** What is known to be final of what was recovered; null where all is. */
+    private Recovered recovered;
+
+    /** What the last final turn left: the newest call, and room that can be made in files. */
+    private record Recovered(long turn, long outputs, List<Action.Release> rooms) {}
+
     /**
      * Begins a start of which it is not known yet under which number: a standby takes what others
      * recorded until it takes over. {@link #under} has to be called before {@link #begin}.
@@ -202,6 +208,19 @@ public final class ServiceCore {
     }
 
     /**
+     * Takes a turn that survived and may still be undone, behind all that is final: what it caused
+     * waits (D7, D11). After {@link #members}.
+     */
+    public void keep(Delta delta) {
+        if (recovered == null) {
+            recovered = new Recovered(past.turn, past.newestOutput, past.outboxes.over());
+            pairs.areFinal();
+        }
+        recover(delta);
+        recorder.kept(delta);
+    }
+
+    /**
      * Everything was recovered and is forced.
      *
      * @param repeated what the service gives itself again and again
@@ -212,7 +231,11 @@ public final class ServiceCore {
                     "nobody said yet under which start " + name + " runs: call under first");
         }
         state.clock = new ServiceClock(past.nowMillis, at);
-        state.finals = Finals.turns(past.turn);
+        if (recovered == null) {
+            recovered = new Recovered(past.turn, past.newestOutput, past.outboxes.over());
+            pairs.areFinal();
+        }
+        state.finals = Finals.turns(recovered.turn());
         forgetAtMillis = state.clock.nowMillis() + FORGET_EVERY_MILLIS;
         List<Action> out = new ArrayList<>();
         if (state.keepsEpochs) {
@@ -224,8 +247,14 @@ public final class ServiceCore {
             beginAnew(out);
         }
         pairs.begin(anew, out);
-        past.outputs.forEach((output, body) -> out.add(recorder.call(output, body)));
+        past.outputs.forEach(
+                (output, body) -> {
+                    if (output <= recovered.outputs()) {
+                        out.add(recorder.call(output, body));
+                    }
+                });
         past.outboxes.begin(Optional.ofNullable(past.peers.get(name)));
+        out.addAll(recovered.rooms());
         out.addAll(past.outboxes.over());
         List<Change> repeats = inputs.begin(repeated);
         if (!repeats.isEmpty()) {
@@ -525,9 +554,17 @@ public final class ServiceCore {
      * not happen; what has a number comes again (K6). The last event.
      */
     public List<Action> undone(long upTo, String reason) {
+        return undone(upTo, upTo, reason);
+    }
+
+    /**
+     * The same where turns up to {@code kept} stay, and are not final: nobody hears what became of
+     * requests of those (D11).
+     */
+    public List<Action> undone(long upTo, long kept, String reason) {
         List<Action> out = new ArrayList<>(moved(Finals.turns(Math.min(upTo, past.turn))));
         if (!state.halted) {
-            release.undone(reason, out);
+            release.undone(kept, reason, out);
             inputs.outside().forEach(it -> askers.refuse(it.caller(), it.request(), reason, out));
         }
         return out;

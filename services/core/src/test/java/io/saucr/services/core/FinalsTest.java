@@ -20,7 +20,7 @@ class FinalsTest {
     private static final Link MEMBER = new Link(1, "member", false);
     private static final Link STRANGER = new Link(2, "stranger", false);
 
-    private final ServiceCore core = new ServiceCore("self", List.of(SELF), LIMITS);
+    private ServiceCore core = new ServiceCore("self", List.of(SELF), LIMITS);
     private final List<Action> done = new ArrayList<>();
 
     @BeforeEach
@@ -85,6 +85,17 @@ class FinalsTest {
         Delta unused = core.commit(effects);
     }
 
+    private Effects calling() {
+        return new Effects(
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(body("call")),
+                List.of(),
+                core.newestTimer(),
+                false);
+    }
+
     private List<Frame> sent(Link link) {
         List<Frame> frames = new ArrayList<>();
         for (Action action : done) {
@@ -147,15 +158,7 @@ class FinalsTest {
     void outputsWaitUntilTheirTurnIsFinalForAll() {
         submit(MEMBER, "near");
         frame(MEMBER, message(1, 0));
-        run(
-                new Effects(
-                        List.of(),
-                        List.of(),
-                        List.of(),
-                        List.of(body("call")),
-                        List.of(),
-                        core.newestTimer(),
-                        false));
+        run(calling());
         membersHear();
         assertThat(done).noneMatch(it -> it instanceof Action.Call);
         everythingIsFinal();
@@ -222,5 +225,58 @@ class FinalsTest {
         perform(core.linkUp(MEMBER));
         hear(MEMBER, Frame.PairState.KNOWN, Count.NONE, Count.NONE, Count.NONE);
         assertThat(isClosed(MEMBER)).isTrue();
+    }
+
+    /** D11: what survived and may be undone leaves no earlier than without a rollback. */
+    @Test
+    void whatIsKeptWaitsUntilItIsFinal() {
+        Delta base = core.snapshot();
+        submit(MEMBER, "near");
+        submit(STRANGER, "far");
+        frame(STRANGER, message(1, 0));
+        perform(core.tick(NOW));
+        assertThat(core.next(NOW)).isPresent();
+        Delta last = core.commit(calling());
+        List<Delta> kept = new ArrayList<>();
+        done.forEach(it -> kept.add(((Action.Append) it).delta()));
+        kept.add(last);
+        done.clear();
+        core = new ServiceCore("self", List.of(SELF), LIMITS);
+        core.members("member"::equals);
+        core.recover(base);
+        kept.forEach(core::keep);
+        perform(core.begin(List.of(), NOW));
+        for (Link link : List.of(MEMBER, STRANGER)) {
+            perform(core.linkUp(link));
+            Count sent = Count.of(1, of(link));
+            hear(link, Frame.PairState.KNOWN, sent, Count.NONE, Count.NONE);
+            frame(link, new Frame.Ack(0, 16));
+        }
+        assertThat(done).noneMatch(it -> it instanceof Action.Call);
+        assertThat(messages(STRANGER)).isEmpty();
+        membersHear();
+        assertThat(messages(MEMBER)).containsExactly("near");
+        everythingIsFinal();
+        assertThat(done).anyMatch(it -> it instanceof Action.Call);
+        List<Frame> heard = sent(STRANGER);
+        assertThat(heard).contains(new Frame.Ack(1, LIMITS.window()));
+        assertThat(heard).anyMatch(it -> it instanceof Frame.Msg);
+    }
+
+    /** D12: only of what is undone it is known that it did not happen. */
+    @Test
+    void aRollbackRefusesRequestsOfTurnsThatAreUndoneAlone() {
+        Link client = new Link(3, "", true);
+        perform(core.linkUp(client));
+        long before = core.newestTurn();
+        for (long request = 1; request <= 3; request++) {
+            frame(client, new Frame.Ask(request, body("ask")));
+            if (request < 3) {
+                run(Effects.none(core.newestTimer()));
+            }
+        }
+        perform(core.undone(before, before + 1, "undone"));
+        assertThat(sent(client))
+                .containsExactly(new Frame.Refused(2, "undone"), new Frame.Refused(3, "undone"));
     }
 }

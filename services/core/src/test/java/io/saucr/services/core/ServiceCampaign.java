@@ -1,6 +1,7 @@
 package io.saucr.services.core;
 
 import io.saucr.services.core.ServiceWorld.Broken;
+import java.util.Optional;
 
 /** Many seeded runs of services and clients; ends with the first violation and shows it. */
 final class ServiceCampaign {
@@ -12,21 +13,24 @@ final class ServiceCampaign {
     /**
      * Runs; exit code 1 where something was violated.
      *
-     * @param arguments how many runs; the first seed, 0 where it is not given; the steps of a run
+     * @param arguments how many runs; the first seed, 0 where it is not given; the steps of a run;
+     *     {@code group} for runs with a group
      */
     public static void main(String[] arguments) {
         long runs = Long.parseLong(arguments[0]);
         long first = arguments.length > 1 ? Long.parseLong(arguments[1]) : 0;
         int steps = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 200;
+        Optional<ServiceGroup.Broken> group =
+                arguments.length > 3 ? Optional.of(ServiceGroup.Broken.NOTHING) : Optional.empty();
         long begun = System.nanoTime();
         long consumed = 0;
         long crashes = 0;
         long halts = 0;
         long diverged = 0;
         for (long seed = first; seed < first + runs; seed++) {
-            ServiceWorld world = run(seed, steps, false);
+            ServiceWorld world = run(seed, steps, group, false);
             if (!world.violations.isEmpty()) {
-                System.out.println("seed " + seed + "\n" + run(seed, steps, true));
+                System.out.println("seed " + seed + "\n" + run(seed, steps, group, true));
                 System.exit(1);
             }
             consumed += world.consumed;
@@ -48,8 +52,9 @@ final class ServiceCampaign {
         }
     }
 
-    private static ServiceWorld run(long seed, int steps, boolean tracing) {
-        ServiceWorld world = new ServiceWorld(seed, Broken.NOTHING, tracing);
+    private static ServiceWorld run(
+            long seed, int steps, Optional<ServiceGroup.Broken> group, boolean tracing) {
+        ServiceWorld world = new ServiceWorld(seed, Broken.NOTHING, group, tracing);
         try {
             world.run(steps);
         } catch (RuntimeException e) {

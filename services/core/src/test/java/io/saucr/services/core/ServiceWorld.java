@@ -1,11 +1,14 @@
 package io.saucr.services.core;
 
+import io.saucr.services.core.speculation.Versions.Taking;
+import io.saucr.services.core.speculation.Vertex;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -130,6 +133,7 @@ final class ServiceWorld {
     private static final int WINDOW = 4;
     private static final long SILENCE_MILLIS = 3_600_000;
     private static final long REPEAT_MILLIS = 70;
+    private static final int STEPS_OF_A_START = 300;
     private static final int MOST_STEPS_TO_REST = 20_000;
     private static final int MOST_ROUNDS_TO_REST = 400;
 
@@ -141,6 +145,9 @@ final class ServiceWorld {
     private final List<Node> services = new ArrayList<>();
     private final List<Wire> wires = new ArrayList<>();
 
+    /** The group of some services, or null. */
+    final ServiceGroup group;
+
     /** Ends that have not heard yet that their link is gone. */
     private final List<Down> downs = new ArrayList<>();
 
@@ -149,6 +156,9 @@ final class ServiceWorld {
     private long ids;
     private long uids;
     private boolean healing;
+
+    /** Whether disks of members are idle. */
+    private boolean calm;
 
     /** Whether folders are put back in this run; else they are begun anew. */
     private final boolean copies;
@@ -221,7 +231,7 @@ final class ServiceWorld {
     }
 
     /** What the state of a service or client says, beside the core. */
-    private enum Did {
+    enum Did {
         SENT,
         CONSUMED,
         /** The state was this before the turn. */
@@ -247,7 +257,7 @@ final class ServiceWorld {
         OVER
     }
 
-    private record Line(Did did, long id, String with) {}
+    record Line(Did did, long id, String with) {}
 
     private static Line line(Did did, long id) {
         return new Line(did, id, "");
@@ -265,14 +275,23 @@ final class ServiceWorld {
      * @param tracing whether it remembers what happened
      */
     ServiceWorld(long seed, Broken broken, boolean tracing) {
+        this(seed, broken, Optional.empty(), tracing);
+    }
+
+    /**
+     * The same, with a group of which some services are members (D1 to D13).
+     *
+     * @param ofGroup the rule of groups that is left out; empty for a run without a group
+     */
+    ServiceWorld(long seed, Broken broken, Optional<ServiceGroup.Broken> ofGroup, boolean tracing) {
         this.random = new Random(seed * 0x9E3779B97F4A7C15L);
         this.broken = broken;
         this.tracing = tracing;
         boolean parks = random.nextInt(8) > 0;
         Limits common = new Limits(WINDOW, ATTEMPTS, parks, 10, 40, 4, SILENCE_MILLIS);
         limits = random.nextInt(3) == 0 ? common : common.outbox(1 + random.nextInt(3), 1 << 10);
-        copies = random.nextInt(5) < 2;
-        int count = 2 + random.nextInt(random.nextInt(3) == 0 ? 3 : 2);
+        copies = random.nextInt(5) < 2 && ofGroup.isEmpty();
+        int count = (ofGroup.isPresent() ? 3 : 2) + random.nextInt(random.nextInt(3) == 0 ? 3 : 2);
         for (int i = 0; i < count; i++) {
             services.add(new Node("s" + i, false));
         }
@@ -280,12 +299,40 @@ final class ServiceWorld {
         for (int i = 0; i <= random.nextInt(2); i++) {
             nodes.add(new Node("c" + i, true));
         }
+        group =
+                ofGroup.map(
+                                it ->
+                                        new ServiceGroup(
+                                                random,
+                                                it,
+                                                why -> check(false, "%s", why),
+                                                tracing ? this::sayIfAsked : null))
+                        .orElse(null);
+        if (group != null) {
+            int members = 2 + random.nextInt(count - 1);
+            services.subList(0, members).forEach(it -> it.seat = group.join(it));
+            group.begin();
+        }
         nodes.forEach(Node::start);
+    }
+
+    private void sayIfAsked(String what) {
+        if (tracing) {
+            say("%s", what);
+        }
+    }
+
+    private boolean areMembers(Node one, Node other) {
+        return one.seat != null && other.seat != null;
+    }
+
+    private boolean isMember(String name) {
+        return services.stream().anyMatch(it -> it.seat != null && it.name.equals(name));
     }
 
     // ---- nodes
 
-    private record Written(Delta delta, long nowMillis, List<Line> lines) {}
+    record Written(Delta delta, long nowMillis, List<Line> lines) {}
 
     /**
      * A base, and what it stands for.
@@ -302,7 +349,7 @@ final class ServiceWorld {
             Optional<List<Delta>> all) {}
 
     /** A service or client: its disk, and its process while that is up. */
-    private final class Node {
+    private final class Node implements ServiceGroup.Life {
 
         final String name;
         final boolean client;
@@ -324,6 +371,20 @@ final class ServiceWorld {
 
         /** Births that were replaced, the first one first. */
         final List<Birth> formers = new ArrayList<>();
+
+        /** In the group; null for a service that is no member. */
+        ServiceGroup.Seat seat;
+
+        /** The newest turn that was final, unless it is in the base. */
+        Written told;
+
+        long toldTurn;
+
+        /** Whether members hear what is not final (D16). */
+        boolean speculates = true;
+
+        /** Of which version messages are that wait for their turn, by member and number (D2). */
+        final Map<String, Map<Long, Vertex>> vertices = new HashMap<>();
 
         // The process.
         ServiceCore core;
@@ -365,6 +426,11 @@ final class ServiceWorld {
         }
 
         long forcedTurn() {
+            if (seat != null) {
+                return group.broken == ServiceGroup.Broken.D7_LEAVES_ONCE_SYNCED
+                        ? seat.journal.syncedTurn()
+                        : seat.journal.finalTurn();
+            }
             return forced == 0 ? baseTurn() : written.get(forced - 1).delta().turn();
         }
 
@@ -379,10 +445,103 @@ final class ServiceWorld {
         }
 
         void start() {
+            if (seat == null || seat.runs()) {
+                begin();
+            } else if (!seat.isUp()) {
+                sayIfAsked(name + " waits for a decision");
+                seat.start();
+            }
+        }
+
+        /** A process of it takes turns. */
+        private void begin() {
             // What survived is written again before anything leaves (K9).
             lacksFrom = broken == Broken.K9_TAIL_NOT_FORCED ? forced : Integer.MAX_VALUE;
             forced = written.size();
             starts.add(new Incarnation(birth, ++number, random.nextLong()));
+            live();
+        }
+
+        @Override
+        public void begins(long kept, String reason) {
+            boolean starts = core == null;
+            if (!starts) {
+                if (tracing) {
+                    say("%s keeps up to turn %d of %d", name, kept, newest());
+                }
+                perform(core.undone(forcedTurn(), kept, reason));
+                if (core == null) {
+                    return;
+                }
+            }
+            stop(written.size());
+            written = seat.journal.turns();
+            forced = written.size();
+            checkTold();
+            if (starts) {
+                begin();
+            } else {
+                live();
+            }
+        }
+
+        private void checkTold() {
+            check(
+                    told == null || toldTurn <= baseTurn() || written.contains(told),
+                    "%s: turn %d was final, and is undone",
+                    name,
+                    toldTurn);
+        }
+
+        @Override
+        public void moved() {
+            if (core != null) {
+                long last = forcedTurn();
+                check(
+                        last >= toldTurn || !seat.runs(),
+                        "%s: turn %d was final, and now %d is",
+                        name,
+                        toldTurn,
+                        last);
+                perform(core.moved(new Finals(last, speculates ? newest() : last, 0)));
+            }
+            if (core != null) {
+                checkFinal();
+                fold();
+            }
+        }
+
+        /** What is final took nothing that its sender does not know. */
+        private void checkFinal() {
+            long before = toldTurn;
+            toldTurn = Math.max(toldTurn, forcedTurn());
+            written.stream()
+                    .filter(it -> it.delta().turn() == toldTurn)
+                    .findFirst()
+                    .ifPresent(it -> told = it);
+            for (Map.Entry<Line, Long> each : log.entrySet()) {
+                Line line = each.getKey();
+                Meta meta = line.did() == Did.CONSUMED ? metas.get(line.id()) : null;
+                if (meta != null
+                        && each.getValue() > before
+                        && each.getValue() <= toldTurn
+                        && meta.from != this
+                        && areMembers(this, meta.from)) {
+                    Line sent = line(Did.SENT, line.id());
+                    Node from = meta.from;
+                    check(
+                            from.core == null
+                                    ? from.kept().contains(sent)
+                                    : from.log.containsKey(sent),
+                            "%s consumed %d, which is final, and %s did not send it",
+                            name,
+                            line.id(),
+                            from.name);
+                }
+            }
+        }
+
+        private void live() {
             core = new ServiceCore(name, formers, starts, limits);
             halted = null;
             fuse = 0;
@@ -397,14 +556,24 @@ final class ServiceWorld {
             failedOnce.clear();
             timerStarts.clear();
             questions.clear();
+            vertices.clear();
+            if (seat != null) {
+                core.members(ServiceWorld.this::isMember);
+            }
             files.cutTo(base == null ? Map.of() : base.files());
             if (base != null) {
                 core.recover(base.delta());
                 base.log().forEach(this::note);
                 nowMillis = base.nowMillis();
             }
+            boolean all = seat == null || group.broken == ServiceGroup.Broken.D11_KEPT_IS_FINAL;
+            long last = all ? newest() : forcedTurn();
             for (Written each : written) {
-                core.recover(each.delta());
+                if (each.delta().turn() <= last) {
+                    core.recover(each.delta());
+                } else {
+                    core.keep(each.delta());
+                }
                 files.store(core.stored());
                 for (Line line : each.lines()) {
                     note(line, each.delta().turn());
@@ -426,6 +595,9 @@ final class ServiceWorld {
                                             REPEAT_MILLIS + number % 3,
                                             new Body("tick:0:0", new byte[0])));
             perform(core.begin(repeats, moment()));
+            if (seat != null) {
+                early.add(this);
+            }
             if (broken == Broken.K9_HANDLERS_REPLAYED) {
                 replay();
             }
@@ -487,6 +659,18 @@ final class ServiceWorld {
 
         void crash() {
             crashes++;
+            if (seat != null) {
+                int some = seat.journal.most() - seat.journal.fewest() + 1;
+                seat.crash(seat.journal.fewest() + random.nextInt(some));
+                if (tracing) {
+                    say("%s crashes, and has %s", name, seat.journal);
+                }
+                stop(written.size());
+                written = seat.journal.turns();
+                forced = written.size();
+                checkTold();
+                return;
+            }
             int kept = forced + random.nextInt(written.size() - forced + 1);
             if (lacksFrom < written.size() && random.nextBoolean()) {
                 // The page cache showed what the disk lacks.
@@ -533,6 +717,9 @@ final class ServiceWorld {
         /** Makes a base of the newest turn; it counts once that is final (K10). */
         void beginFold() {
             if (newest() > baseTurn() && waitingBase == null) {
+                if (seat != null && seat.journal.versions.hasTurns()) {
+                    seat.journal.seal();
+                }
                 Delta delta = core.snapshot();
                 if (broken == Broken.K10_BASE_WITHOUT_OUTBOX) {
                     delta = withoutOutbox(delta);
@@ -577,6 +764,9 @@ final class ServiceWorld {
         private void fold() {
             if (waitingBase != null && waitingBase.delta().turn() <= forcedTurn()) {
                 base = waitingBase;
+                if (seat != null) {
+                    seat.journal.folded(baseTurn());
+                }
                 lacksFrom = Integer.MAX_VALUE;
                 waitingBase = null;
                 written = new ArrayList<>(written);
@@ -717,6 +907,9 @@ final class ServiceWorld {
 
         /** Only what is forced leaves (K4, K5), in pairs that both have forced (K11). */
         private void checkLeaving(Node to, Frame frame) {
+            if (areMembers(this, to) && frame instanceof Frame.Msg) {
+                return;
+            }
             if (frame instanceof Frame.Msg msg) {
                 long uid = uid(msg.body());
                 boolean sent =
@@ -840,7 +1033,12 @@ final class ServiceWorld {
             for (Line line : lines) {
                 note(line, delta.turn());
             }
-            written.add(new Written(recorded(delta), delta.nowMillis(), lines));
+            Written turn = new Written(recorded(delta), delta.nowMillis(), lines);
+            written.add(turn);
+            if (seat != null) {
+                seat.journal.append(turn, took(delta));
+                early.add(this);
+            }
             files.store(core.stored());
             if (broken == Broken.K4_LEAVES_BEFORE_THE_FORCE
                     || (broken == Broken.K11_PAIR_NOT_FORCED
@@ -854,6 +1052,35 @@ final class ServiceWorld {
             if (broken == Broken.K5_ACKED_BEFORE_THE_FORCE) {
                 ackEarly(delta);
             }
+        }
+
+        /** Of which versions the messages are that a turn took (D2). */
+        private List<Vertex> took(Delta delta) {
+            List<Vertex> took = new ArrayList<>();
+            for (Change change : delta.changes()) {
+                if (change instanceof Change.Consumed it
+                        && isMember(it.peer())
+                        && !it.peer().equals(name)
+                        && group.broken != ServiceGroup.Broken.D2_NO_DEPENDENCY) {
+                    took.add(vertices.get(it.peer()).remove(it.last().number()));
+                }
+            }
+            return took;
+        }
+
+        /** Of which version a message is (D2). */
+        Vertex vertexOf(Frame.Msg msg) {
+            Did did = msg.refusal().isPresent() ? Did.PUT_ASIDE : Did.SENT;
+            return seat.journal.vertexOf(log.getOrDefault(line(did, uid(msg.body())), newest()));
+        }
+
+        /** Whether a message of another member is taken (D4). */
+        boolean takes(Node from, Frame.Msg msg, Vertex of) {
+            if (seat.journal.versions.taking(of) == Taking.SENT_AGAIN) {
+                return false;
+            }
+            vertices.computeIfAbsent(from.name, it -> new HashMap<>()).put(msg.number(), of);
+            return true;
         }
 
         private void goesWithThePair(String peer, Birth of) {
@@ -1053,12 +1280,14 @@ final class ServiceWorld {
                     meta.from.name,
                     lastFrom.get(meta.birth.toString()));
             boolean sent =
-                    meta.from == this
-                            ? log.containsKey(line(Did.SENT, uid))
-                            : meta.birth.equals(meta.from.birth)
-                                    ? meta.from.isForced(line(Did.SENT, uid))
-                                    : lostLogs.getOrDefault(meta.birth, Set.of())
-                                            .contains(line(Did.SENT, uid));
+                    // Of members it is judged once the turn is final.
+                    (meta.from != this && areMembers(this, meta.from))
+                            || (meta.from == this
+                                    ? log.containsKey(line(Did.SENT, uid))
+                                    : meta.birth.equals(meta.from.birth)
+                                            ? meta.from.isForced(line(Did.SENT, uid))
+                                            : lostLogs.getOrDefault(meta.birth, Set.of())
+                                                    .contains(line(Did.SENT, uid)));
             check(sent, "%s consumes %s, which %s did not send", name, it, meta.from.name);
             Meta question = meta.answers == 0 ? null : metas.get(meta.answers);
             check(
@@ -1367,6 +1596,10 @@ final class ServiceWorld {
         final Link atAcceptor;
         final ArrayDeque<Frame> toAcceptor = new ArrayDeque<>();
         final ArrayDeque<Frame> toDialler = new ArrayDeque<>();
+
+        /** Of which version messages between members are. */
+        final IdentityHashMap<Frame, Vertex> vertices = new IdentityHashMap<>();
+
         final boolean slow = random.nextInt(6) == 0;
         boolean upAtDialler;
         boolean upAtAcceptor;
@@ -1425,6 +1658,9 @@ final class ServiceWorld {
                                 new Body("m:" + ++uids + ":0", new byte[0]));
             }
             if (!closing) {
+                if (sent instanceof Frame.Msg msg && areMembers(dialler, acceptor)) {
+                    vertices.put(sent, from.vertexOf(msg));
+                }
                 (from == dialler ? toAcceptor : toDialler).add(sent);
             }
         }
@@ -1455,7 +1691,10 @@ final class ServiceWorld {
                 if (tracing) {
                     say("%s hears over %d: %s", to.name, atDialler.id(), frame);
                 }
-                to.perform(to.core.frame(up ? atAcceptor : atDialler, frame, moment()));
+                Vertex of = vertices.remove(frame);
+                if (of == null || to.takes(other(to), (Frame.Msg) frame, of)) {
+                    to.perform(to.core.frame(up ? atAcceptor : atDialler, frame, moment()));
+                }
             }
             cutIfOver();
         }
@@ -1526,6 +1765,13 @@ final class ServiceWorld {
 
     /** Random steps, then everything is mended and runs until nothing happens, then it counts. */
     void run(int steps) {
+        // Members of a group hear nothing of each other before they know their pairs (K11).
+        calm = group != null;
+        for (int step = 0; calm && step < STEPS_OF_A_START; step++) {
+            leaveEarly();
+            boolean unused = step();
+        }
+        calm = false;
         for (int step = 0; step < steps && goesOn(); step++) {
             wreck();
             leaveEarly();
@@ -1547,15 +1793,26 @@ final class ServiceWorld {
         while (!early.isEmpty()) {
             Node node = early.iterator().next();
             early.remove(node);
-            if (node.core != null) {
+            if (node.seat != null) {
+                node.moved();
+            } else if (node.core != null) {
                 node.perform(node.core.moved(Finals.turns(node.newest())));
             }
         }
     }
 
     private void wreck() {
+        if (group != null && random.nextInt(40) == 0) {
+            group.wreck();
+            Node member = services.get(random.nextInt(group.seats.size()));
+            member.speculates = random.nextInt(4) > 0;
+        }
+        if (group != null && random.nextInt(8) == 0) {
+            group.lender().ifPresent(it -> services.get(it.index).crash());
+        }
         Node node = nodes.get(random.nextInt(nodes.size()));
-        int what = random.nextInt(70);
+        // Each crash of a member is a decision: between them there is time to depend on others.
+        int what = random.nextInt(group == null ? 70 : 400);
         if (what > 20) {
             return;
         }
@@ -1641,7 +1898,8 @@ final class ServiceWorld {
 
     private void declareLost(Node node) {
         Node other = services.get(random.nextInt(services.size()));
-        if (node.client || other == node || copies || random.nextInt(8) > 0) {
+        boolean members = node.seat != null || other.seat != null;
+        if (node.client || other == node || copies || members || random.nextInt(8) > 0) {
             return;
         }
         boolean met =
@@ -1671,7 +1929,7 @@ final class ServiceWorld {
     }
 
     private void backUpOrBearAnew(Node node) {
-        if (copies || node.core == null) {
+        if (copies || node.core == null || node.seat != null) {
             return;
         }
         if (node.copy == null && random.nextBoolean()) {
@@ -1776,7 +2034,7 @@ final class ServiceWorld {
     }
 
     private void recreateOne(Node node) {
-        if (node.core != null && random.nextInt(4) == 0 && !copies) {
+        if (node.core != null && node.seat == null && random.nextInt(4) == 0 && !copies) {
             recreate(node);
         }
     }
@@ -1828,11 +2086,13 @@ final class ServiceWorld {
         List<BooleanSupplier> possible = new ArrayList<>();
         for (Node node : nodes) {
             if (node.core == null) {
-                possible.add(() -> did(node::start));
+                if (node.seat == null || !node.seat.isUp()) {
+                    possible.add(() -> did(node::start));
+                }
                 continue;
             }
             possible.add(node::turn);
-            if (node.forced < node.written.size()) {
+            if (node.seat == null && node.forced < node.written.size()) {
                 possible.add(() -> did(node::force));
             }
             if (node.client && !healing && random.nextInt(3) == 0) {
@@ -1858,6 +2118,9 @@ final class ServiceWorld {
             if (wire.waits(false)) {
                 possible.add(() -> did(() -> wire.deliver(false)));
             }
+        }
+        if (group != null) {
+            group.steps(healing || calm).forEach(it -> possible.add(() -> did(it)));
         }
         for (Down down : downs) {
             possible.add(() -> did(() -> hearDown(down)));
@@ -1943,6 +2206,9 @@ final class ServiceWorld {
                     return;
                 }
             }
+            for (Node node : nodes) {
+                check(node.core != null, "%s does not run: %s", node.name, group);
+            }
             if (!goesOn() || !(letGoOn() || sleep())) {
                 return;
             }
@@ -1983,7 +2249,9 @@ final class ServiceWorld {
         for (Node node : nodes) {
             for (Node other : services) {
                 if (node != other && overPairs.contains(pair(node.birth, other.birth))) {
-                    Node one = node.client || random.nextBoolean() ? node : other;
+                    boolean first =
+                            other.seat != null || (node.seat == null && random.nextBoolean());
+                    Node one = node.client || first ? node : other;
                     if (random.nextBoolean()) {
                         bearAnew(one);
                     } else {
@@ -2197,9 +2465,22 @@ final class ServiceWorld {
         }
         // Acks are recorded with the next turn, whichever that is.
         Body none = new Body("m:0:0", new byte[0]);
+        check(
+                node.seat == null || node.forcedTurn() == node.newest(),
+                "%s: turn %d is the newest, and only %d is final: %s",
+                node.name,
+                node.newest(),
+                node.seat == null ? 0 : node.forcedTurn(),
+                group);
         node.perform(node.core.submit(SOMEBODY, none));
         node.forced = node.written.size();
-        node.perform(node.core.moved(Finals.turns(node.newest())));
+        if (node.seat == null) {
+            node.perform(node.core.moved(Finals.turns(node.newest())));
+        } else {
+            node.seat.journal.seal();
+            node.seat.journal.sync();
+            node.moved();
+        }
         check(
                 node.files.isEmpty()
                         ? node.core.report().channels().stream().allMatch(it -> it.inFiles() == 0)

@@ -256,7 +256,8 @@ public final class Coordinator {
         Coordinator next =
                 with(member, starts ? view.starting(listing, reported) : view.listing(reported));
         List<Action> actions = new ArrayList<>();
-        if (here && !announced.covers(listing.boundary())) {
+        boolean decides = writing.filter(it -> it.world() > head.world()).isPresent();
+        if (here && !decides && !announced.covers(listing.boundary())) {
             // A predecessor announced it, and not all have heard of it.
             next = next.announcing(listing.boundary());
             next.announce(actions);
@@ -301,10 +302,15 @@ public final class Coordinator {
      * @param at its newest version
      */
     public Next leaving(int member, long at) {
-        return over
-                ? new Next(this, List.of())
-                : with(member, views.get(member).leaves(OptionalLong.of(at)))
-                        .progress(new ArrayList<>());
+        if (over) {
+            return new Next(this, List.of());
+        }
+        if (head.members().get(member).left().equals(OptionalLong.of(at))) {
+            // A predecessor noted it.
+            return new Next(this, List.of(new Action.Left(member, head.epoch())));
+        }
+        return with(member, views.get(member).leaves(OptionalLong.of(at)))
+                .progress(new ArrayList<>());
     }
 
     // ---- the head
@@ -490,7 +496,14 @@ public final class Coordinator {
     }
 
     private Next decide(List<Action> actions) {
-        VersionVector cuts = Closure.of(announced, reported(true));
+        VersionVector floor = announced;
+        for (Map.Entry<Integer, View> each : views.entrySet()) {
+            int member = each.getKey();
+            // A start behind its cut may have a snapshot of what was final by its own fsync (D7).
+            long base = each.getValue().starting().map(Listing::base).orElse(0L);
+            floor = floor.with(member, Math.max(floor.at(member), base));
+        }
+        VersionVector cuts = Closure.of(floor, reported(true));
         Coordinator next = this;
         for (Map.Entry<Integer, View> each : views.entrySet()) {
             next = next.with(each.getKey(), each.getValue().counted());

@@ -38,10 +38,8 @@ public final class Versions {
         NOW,
         /** The open version is sealed first: a version depends on none with a higher number. */
         AFTER_A_SEAL,
-        /** The sender is in a world that this member has not passed to. */
-        LATER,
-        /** The sender was in an earlier world, and sends it again once it has passed. */
-        NEVER,
+        /** The sender was in another world: it sends it again once both are in one. */
+        SENT_AGAIN,
         /** The number can be no sender's. */
         REFUSED
     }
@@ -105,7 +103,8 @@ public final class Versions {
                 member,
                 passage.world(),
                 true,
-                VersionVector.NONE.with(member, passage.cut()),
+                // A snapshot may be of a later version, which was final by its own fsync (D7).
+                VersionVector.NONE.with(member, Math.max(passage.cut(), boundary.at(member))),
                 kept,
                 passage.kept(),
                 passage.kept() + 1,
@@ -132,7 +131,7 @@ public final class Versions {
     /** When the turn of a message from another member may run (D3, D4). */
     public Taking taking(Vertex of) {
         if (of.world() != world) {
-            return of.world() < world ? Taking.NEVER : Taking.LATER;
+            return Taking.SENT_AGAIN;
         }
         if (of.version() > open + MOST_AHEAD) {
             return Taking.REFUSED;

@@ -7,7 +7,8 @@ enum Broken {
     D2_EMPTY_VERTEX,
     D3_NO_COMMIT_ORDER,
     D4_LOWER_WORLD_TAKEN,
-    D4_HELD_KEPT,
+    /** Messages of a higher world are taken; that is safe (see the test), and undone again. */
+    D4_HIGHER_WORLD_TAKEN,
     D4_NO_RESEND,
     D5_REPORTED_BEFORE_SYNC,
     D7_LEAVES_ONCE_SYNCED,
@@ -22,6 +23,16 @@ enum Broken {
     D11_BOUNDARY_FOR_CUT,
     D11_COMPARED_AFTER_A_MISS,
     D11_LEFT_FOR_CUT,
+    /** The numbers of K14 are those of all turns, not of final ones. */
+    D12_SPECULATIVE_COMPARED,
+    /** An answer acknowledges before it is final. */
+    D12_ANSWER_IS_AN_ACK,
     D13_START_TRUSTED,
-    D13_NOTE_STAYS
+    D13_NOTE_STAYS,
+    /** The result of a call is taken by a turn that has its number. */
+    D17_NUMBER_ALONE,
+    /** A call whose result was undone is not made again. */
+    D17_RESULT_LOST,
+    /** The version that frees a message does not depend on the one that consumed it. */
+    D18_NO_DEPENDENCY
 }

@@ -78,6 +78,23 @@ class CoordinatorTest {
         assertThat(coordinator.announced()).isEqualTo(VersionVector.of(0, 1));
     }
 
+    /**
+     * A member was cut to its reports, and starts from a snapshot that it had made beyond the cut,
+     * of turns that were final by its own fsync (D7).
+     */
+    @Test
+    void d8ASnapshotIsNotAnnouncedWhileDecidingAndStaysFinal() {
+        allList();
+        assertThat(then(coordinator.unlinked(2))).isEmpty();
+        assertThat(then(coordinator.overdue(2))).containsExactly(new Action.Write(decided(), 8));
+        Listing snapshot = new Listing(1, 2, List.of(), VersionVector.of(0, 2));
+        assertThat(then(coordinator.started(1, snapshot))).isEmpty();
+        assertThat(then(coordinator.wrote(9)))
+                .containsExactly(
+                        new Action.Decided(0, 5, decided().decision()),
+                        new Action.Write(decided().decided(VersionVector.of(0, 2)), 9));
+    }
+
     @Test
     void d8AnUnknownOutcomeIsReadBack() {
         allList();
@@ -158,6 +175,14 @@ class CoordinatorTest {
                                                 sealed(4)))))
                 .containsExactly(
                         new Action.Write(decided(0, 1).decided(VersionVector.of(0, 2)), 8));
+    }
+
+    /** A predecessor noted it, and died before the member heard so. */
+    @Test
+    void d13AMemberHearsOfTheNoteOfAPredecessorThatItLeft() {
+        coordinator = Coordinator.of(HEAD.left(1, 1), 8);
+        then(coordinator.listed(1, listing(1, 1)));
+        assertThat(then(coordinator.leaving(1, 1))).containsExactly(new Action.Left(1, 5));
     }
 
     @Test

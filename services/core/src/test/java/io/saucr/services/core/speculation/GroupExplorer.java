@@ -24,7 +24,7 @@ final class GroupExplorer {
      */
     record Found(int states, int atRest, String violation, List<String> path) {}
 
-    private record Visit(Group group, Deque<Group.Step> left) {}
+    private record Visit(Group group, Deque<GroupStep> left) {}
 
     private final int mostStates;
     private final List<String> path = new ArrayList<>();
@@ -42,7 +42,7 @@ final class GroupExplorer {
         enter(first, visits);
         while (!visits.isEmpty()) {
             Visit visit = visits.peek();
-            Group.Step step = visit.left().poll();
+            GroupStep step = visit.left().poll();
             if (step == null) {
                 visits.pop();
                 if (!path.isEmpty()) {
@@ -71,10 +71,10 @@ final class GroupExplorer {
     }
 
     private void enter(Group group, Deque<Visit> visits) {
-        List<Group.Step> steps = group.steps();
-        if (steps.stream().allMatch(Group.Step::fault)) {
+        List<GroupStep> steps = group.steps();
+        if (steps.stream().allMatch(GroupStep::fault)) {
             atRest++;
-            group.checkRest();
+            new GroupChecks(group).checkRest();
         }
         visits.push(new Visit(group, new ArrayDeque<>(steps)));
     }

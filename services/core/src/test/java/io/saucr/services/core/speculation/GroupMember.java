@@ -4,22 +4,19 @@ import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 
 /** A member of the modelled group: what it has in memory, on disk and on its links. */
 final class GroupMember {
 
     /**
-     * Tells messages apart that have the same number.
-     *
-     * @param world in which it was first sent
-     * @param start of the sender
+     * Tells messages apart that have the same number: the lowest one that no other has where the
+     * message is made, so that states do not differ by what was forgotten.
      */
-    record MessageId(long world, int start) {
+    record MessageId(int id) {
         @Override
         public String toString() {
-            return world + "." + start;
+            return Integer.toString(id);
         }
     }
 
@@ -29,6 +26,10 @@ final class GroupMember {
         public String toString() {
             return ">" + to + "#" + number + ":" + id;
         }
+
+        boolean is(int itsNumber, MessageId itsId) {
+            return number == itsNumber && id.equals(itsId);
+        }
     }
 
     /**
@@ -37,6 +38,12 @@ final class GroupMember {
      * @param from who sent what it took; -1 for a request from outside
      */
     record Turn(int from, int number, MessageId id, List<Sent> sent) {
+
+        /** What counts as the sender of an early ack, which a turn takes. */
+        static int earlyAckOf(int peer) {
+            return -2 - peer;
+        }
+
         @Override
         public String toString() {
             return "(" + from + "#" + number + ":" + id + sent + ")";
@@ -58,7 +65,16 @@ final class GroupMember {
     sealed interface Frame {
         record Msg(int number, MessageId id, Vertex of) implements Frame {}
 
-        record Hello(long world, int consumed) implements Frame {}
+        /**
+         * A link begins, or its sender has passed to a world.
+         *
+         * @param consumed how many messages, and {@code spared} how many of them in final turns
+         * @param sent how many messages, and {@code left} how many of them in final turns
+         */
+        record Hello(long world, int consumed, int spared, int sent, int left) implements Frame {}
+
+        /** A message was consumed, by the turn of a version (D18). */
+        record Early(int number, Vertex of) implements Frame {}
     }
 
     /** What is under way to the coordinator. */
@@ -74,15 +90,23 @@ final class GroupMember {
     record Request(GroupHead head, int version, boolean claim, Boolean done) {}
 
     final int index;
-    int start = 1;
     boolean runs = true;
     boolean leaving;
     boolean ended;
     Versions versions;
     List<Layer> layers = List.of();
     List<Turn> open = List.of();
+
+    /** Of the journal, from the last passage that is on disk; see {@link #forget}. */
     List<Entry> journal = List.of();
+
+    /** How many entries are on disk. */
     int forced;
+
+    /** The last passage that is on disk, and what it kept. */
+    private Passed passage;
+
+    private List<Layer> kept = List.of();
     List<Turn> told = List.of();
     long epoch = 1;
     int leader;
@@ -92,15 +116,20 @@ final class GroupMember {
     List<Up> up = List.of();
     List<Coordinator.Action> down = List.of();
     final List<List<Frame>> out = new ArrayList<>(List.of(List.of(), List.of(), List.of()));
-    final List<Map<Integer, Frame.Msg>> held =
-            new ArrayList<>(List.of(Map.of(), Map.of(), Map.of()));
     final boolean[] linked = {true, true, true};
+
+    /** How many messages to each one need not be sent again; not in the state (D12). */
+    List<Integer> acked = List.of(0, 0, 0);
+
+    /** Calls that turns began, in a process that goes on when they are undone (D17). */
+    List<Sent> calls = List.of();
+
     private String text;
 
     /** Parts of the text, and of what they were made. */
-    private final Object[] parts = new Object[14];
+    private final Object[] parts = new Object[13];
 
-    private final String[] texts = new String[14];
+    private final String[] texts = new String[13];
 
     GroupMember(int index) {
         this.index = index;
@@ -109,7 +138,6 @@ final class GroupMember {
 
     private GroupMember(GroupMember of) {
         index = of.index;
-        start = of.start;
         runs = of.runs;
         leaving = of.leaving;
         ended = of.ended;
@@ -118,6 +146,8 @@ final class GroupMember {
         open = of.open;
         journal = of.journal;
         forced = of.forced;
+        passage = of.passage;
+        kept = of.kept;
         told = of.told;
         epoch = of.epoch;
         leader = of.leader;
@@ -128,9 +158,10 @@ final class GroupMember {
         down = of.down;
         for (int peer = 0; peer < linked.length; peer++) {
             out.set(peer, of.out.get(peer));
-            held.set(peer, of.held.get(peer));
             linked[peer] = of.linked[peer];
         }
+        acked = of.acked;
+        calls = of.calls;
         System.arraycopy(of.parts, 0, parts, 0, parts.length);
         System.arraycopy(of.texts, 0, texts, 0, texts.length);
     }
@@ -160,9 +191,34 @@ final class GroupMember {
         return all;
     }
 
+    /** Whether there is such a turn anywhere, be it undone. */
+    boolean knows(Predicate<Turn> which) {
+        return journal.stream().anyMatch(it -> it.turns().stream().anyMatch(which))
+                || kept.stream().anyMatch(it -> it.turns().stream().anyMatch(which))
+                || history().stream().anyMatch(which)
+                || told.stream().anyMatch(which);
+    }
+
     /** How many messages of a member it has consumed; of -1, how many requests. */
     int consumed(int from) {
         return (int) history().stream().filter(it -> it.from() == from).count();
+    }
+
+    /** The same of final turns alone. */
+    int spared(int from) {
+        return (int) told.stream().filter(it -> it.from() == from).count();
+    }
+
+    /** How many messages to a member are of final turns. */
+    int left(int to) {
+        return (int)
+                told.stream().flatMap(it -> it.sent().stream()).filter(it -> it.to() == to).count();
+    }
+
+    /** Calls whose results were not taken. */
+    List<Sent> openCalls() {
+        List<Sent> all = sent(index);
+        return all.subList(Math.min(consumed(index), all.size()), all.size());
     }
 
     List<Sent> sent(int to) {
@@ -207,14 +263,15 @@ final class GroupMember {
     boolean isOnlyOf(long world) {
         return versions.world() == world
                 && versions.hasPassed()
-                && held.stream().allMatch(Map::isEmpty)
                 && out.stream()
                         .flatMap(List::stream)
                         .allMatch(
                                 it ->
                                         it instanceof Frame.Msg msg
                                                 ? msg.of().world() == world
-                                                : ((Frame.Hello) it).world() == world)
+                                                : it instanceof Frame.Early early
+                                                        ? early.of().world() == world
+                                                        : ((Frame.Hello) it).world() == world)
                 && up.stream()
                         .allMatch(it -> it instanceof Up.Reports report && report.world() == world)
                 && down.stream()
@@ -270,7 +327,7 @@ final class GroupMember {
     }
 
     private boolean isSynced(long version) {
-        boolean synced = false;
+        boolean synced = kept.stream().anyMatch(it -> it.version() == version);
         for (int entry = 0; entry < journal.size(); entry++) {
             if (journal.get(entry).record() instanceof Sealed it && it.version() == version) {
                 synced = entry < forced;
@@ -281,9 +338,15 @@ final class GroupMember {
 
     /** As it is after a start on this journal. */
     void recover(boolean passagesAreRead) {
-        layers = List.of();
+        layers = kept;
         open = List.of();
         versions = Versions.of(index, 1, 0);
+        if (passage != null) {
+            for (Layer each : kept) {
+                versions = versions.recovered(new Sealed(1, each.version(), VersionVector.NONE));
+            }
+            versions = versions.recovered(passage);
+        }
         for (Entry each : journal) {
             if (each.record() instanceof Passed it) {
                 long kept = passagesAreRead ? it.kept() : Math.max(it.kept(), versions.newest());
@@ -297,6 +360,37 @@ final class GroupMember {
         }
     }
 
+    /**
+     * Forgets what is before the last passage on disk, so that states do not differ by what was
+     * dropped.
+     */
+    void forget() {
+        for (int last = forced - 1; last >= 0; last--) {
+            if (journal.get(last).record() instanceof Passed it) {
+                GroupMember then = copy();
+                then.journal = journal.subList(0, last + 1);
+                then.recover(true);
+                passage = it;
+                kept = then.layers;
+                journal = List.copyOf(journal.subList(last + 1, journal.size()));
+                forced -= last + 1;
+                return;
+            }
+        }
+    }
+
+    /** The newest version on disk. */
+    long synced() {
+        long last = passage == null ? 0 : passage.kept();
+        for (Entry each : journal.subList(0, forced)) {
+            last =
+                    each.record() instanceof Sealed it
+                            ? it.version()
+                            : ((Passed) each.record()).kept();
+        }
+        return last;
+    }
+
     List<Layer> upTo(long version) {
         return layers.stream().filter(it -> it.version() <= version).toList();
     }
@@ -305,9 +399,10 @@ final class GroupMember {
     String text() {
         if (text == null) {
             StringBuilder all = new StringBuilder(1_500);
-            all.append(start).append(runs ? 'r' : 's').append(leaving ? 'l' : '-');
+            all.append(runs ? 'r' : 's').append(leaving ? 'l' : '-');
             all.append(ended ? 'e' : '-').append(forced).append(' ').append(epoch).append(' ');
-            all.append(leader).append(' ').append(reported);
+            all.append(leader).append(' ').append(leader < 0 ? 0 : reported).append(' ');
+            all.append(told.size()).append(' ').append(passage);
             for (boolean each : linked) {
                 all.append(each ? '+' : '-');
             }
@@ -316,7 +411,7 @@ final class GroupMember {
                 layers,
                 open,
                 journal,
-                told,
+                kept,
                 coordinator,
                 request,
                 up,
@@ -324,10 +419,7 @@ final class GroupMember {
                 out.get(0),
                 out.get(1),
                 out.get(2),
-                held.get(0).isEmpty() && held.get(1).isEmpty() && held.get(2).isEmpty()
-                        ? ""
-                        : List.copyOf(held),
-                null
+                List.of(acked, calls)
             };
             for (int part = 0; part < now.length; part++) {
                 if (texts[part] == null || parts[part] != now[part]) {

@@ -16,6 +16,7 @@ import java.util.Arrays;
  * @param files whether messages that are sent again come from a file, so that the version of their
  *     turn is not known
  * @param slow whether other steps come between a seal and its fsync
+ * @param early whether messages are acknowledged when they are consumed
  */
 record GroupSize(
         Program program,
@@ -27,14 +28,15 @@ record GroupSize(
         int overdue,
         int leaves,
         boolean files,
-        boolean slow) {
+        boolean slow,
+        boolean early) {
 
     /** From text, with blanks between the parts; numbers that are left out are 0. */
     static GroupSize parse(String text) {
         String[] parts = text.strip().split(" +");
         int[] numbers =
                 Arrays.copyOf(
-                        Arrays.stream(parts).skip(1).mapToInt(Integer::parseInt).toArray(), 9);
+                        Arrays.stream(parts).skip(1).mapToInt(Integer::parseInt).toArray(), 10);
         return new GroupSize(
                 Program.valueOf(parts[0]),
                 numbers[0],
@@ -45,6 +47,7 @@ record GroupSize(
                 numbers[5],
                 numbers[6],
                 numbers[7] > 0,
-                numbers[8] > 0);
+                numbers[8] > 0,
+                numbers[9] > 0);
     }
 }

@@ -47,6 +47,13 @@ enum Program {
         List<Integer> sends(int member, int from) {
             return from < 0 ? List.of(2) : List.of();
         }
+    },
+    /** The same, and each turn of the third one begins a call, whose result is its input. */
+    CALLS(0b010) {
+        @Override
+        List<Integer> sends(int member, int from) {
+            return from < 0 || from == 1 ? List.of(2) : List.of();
+        }
     };
 
     /** A bit for each member. */

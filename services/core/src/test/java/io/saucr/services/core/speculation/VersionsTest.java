@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.Versions.Taking;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A member's own versions: what it may take, what is final, what it keeps. It is member 0. */
@@ -57,8 +58,8 @@ class VersionsTest {
     @Test
     void d4MessagesOfAnotherWorldAreNotTaken() {
         Versions second = NEW.pass(new Decision(2, VersionVector.NONE));
-        assertThat(second.taking(from(1, 1))).isEqualTo(Taking.NEVER);
-        assertThat(NEW.taking(new Vertex(1, 2, 1))).isEqualTo(Taking.LATER);
+        assertThat(second.taking(from(1, 1))).isEqualTo(Taking.SENT_AGAIN);
+        assertThat(NEW.taking(new Vertex(1, 2, 1))).isEqualTo(Taking.SENT_AGAIN);
     }
 
     @Test
@@ -126,6 +127,15 @@ class VersionsTest {
         // A number comes again.
         assertThat(there.recovered(new Sealed(2, 2, VersionVector.NONE)).finalVersion())
                 .isEqualTo(2);
+    }
+
+    /** A decision cut the member to its reports, and it keeps more, which was final before (D7). */
+    @Test
+    void d10ASnapshotMayBeOfALaterVersionThanTheCutOfAPassageBehindIt() {
+        Versions there = Versions.of(0, 1, 5).recovered(new Passed(2, 3, 5));
+        assertThat(there.newest()).isEqualTo(5);
+        assertThat(there.finalVersion()).isEqualTo(5);
+        assertThat(there.listing()).isEqualTo(new Listing(2, 5, List.of(), VersionVector.of(5)));
     }
 
     @Test
