@@ -169,7 +169,7 @@ class ModelCheckerTest {
         "R26_LEADER_NOT_FIRST,           LEFT,     0 0 1 1 0 0 0 0 0 0 1, S5, 19",
         "R26_NO_NEW_ROUND,               LEFT,     0 0 1 1 0 0 0 0 0 0 1, S5, 19",
         "R26_NO_NOTICE,                  SLOW,     1 0 0 0 0 0 0 0 0 0 1, S5 or mode safety, 15",
-        "R28_NAMED_WITH_LESS,            ON_OTHERS,1 0 1 0 0 0 2 0 0, S5, 11",
+        "R28_NAMED_WITH_LESS,            ON_OTHERS,1 0 1 0 0 0 2 0 0, S5 or mode safety, 11",
         "S4_STALE_MAP_ON_DISK,           FAST,     1 1 0 0 1 0 0 0 0, S4, 12",
         "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"
     })
