@@ -128,6 +128,10 @@ final class MemberCommand implements Runnable {
             }
         }
 
+        Members ensemble() {
+            return ensemble;
+        }
+
         void say(String sentence) {
             spec.commandLine().getOut().println(sentence);
             spec.commandLine().getOut().flush();
@@ -146,28 +150,6 @@ final class MemberCommand implements Runnable {
             return ensemble.make(change, before);
         }
 
-        /** Waits for an observer, and makes it a voter. */
-        int promote(Member observer, Long replaced, Duration limit) throws InterruptedException {
-            say("waits until server " + observer.id() + " has caught up");
-            Optional<String> late = ensemble.awaitCaughtUp(observer, limit);
-            if (late.isPresent()) {
-                throw new FailureException(
-                        ("server %d has not caught up within %s: %s; it is an observer: the same"
-                                        + " command continues, 'saucr member remove %d' undoes it")
-                                .formatted(
-                                        observer.id(),
-                                        Durations.readable(limit),
-                                        late.get(),
-                                        observer.id()));
-            }
-            MemberChange change = new MemberChange(observer.as(true), replaced);
-            voters(
-                    make(change, ensemble.now()),
-                    "server %d is a voter".formatted(observer.id())
-                            + (replaced == null ? "" : " in the place of server " + replaced));
-            return OperatorTool.FINE;
-        }
-
         void voters(Membership now, String sentence) {
             say(sentence + "; voters: " + list(now.voters()));
         }
@@ -178,26 +160,8 @@ final class MemberCommand implements Runnable {
         }
     }
 
-    /** A new one. */
-    @Command(
-            name = "add",
-            description = {
-                "Adds a server: as an observer, and once it has caught up as a voter.",
-                "Start it before, with peerType=observer and a zoo.cfg that has all members and, with",
-                ":observer, itself. A command that was killed can be given again: it continues.",
-                "Refuses what would lose the quorum or the fast mode."
-            })
-    static final class AddCommand extends Changing {
-        @Parameters(
-                paramLabel = "MEMBER",
-                description =
-                        "server.ID=HOST:2888:3888;2181, in quotes: ports for servers, elections and"
-                                + " clients.")
-        private String text;
-
-        @Option(names = "--observer", description = "It stays an observer.")
-        private boolean observer;
-
+    /** A change at whose end a server votes. */
+    abstract static class Promoting extends Changing {
         @Option(
                 names = "--replace",
                 paramLabel = "ID",
@@ -211,13 +175,76 @@ final class MemberCommand implements Runnable {
                 description = "How long it may take to catch up: " + Durations.FORM + "; else 10m.")
         private String wait;
 
-        private Member added;
         private Duration limit;
 
         @Override
         void check() {
+            try {
+                limit = wait == null ? Duration.ofMinutes(10) : Durations.period(wait);
+            } catch (IllegalArgumentException e) {
+                throw usage("--wait: " + e.getMessage());
+            }
+        }
+
+        /** With the voter that leaves for it, if one does. */
+        MemberChange voting(Member member) {
+            return new MemberChange(member, replaced);
+        }
+
+        /** Only the voter that leaves is left to do. */
+        int votesAlready(long id, Membership before) throws InterruptedException {
+            voters(make(voting(null), before), "server " + id + " is a voter");
+            return OperatorTool.FINE;
+        }
+
+        /** Waits for an observer, and makes it a voter. */
+        int promote(Member observer) throws InterruptedException {
+            say("waits until server " + observer.id() + " has caught up");
+            Optional<String> late = ensemble().awaitCaughtUp(observer, limit);
+            if (late.isPresent()) {
+                throw new FailureException(
+                        ("server %d has not caught up within %s: %s; it is an observer: the same"
+                                        + " command continues, 'saucr member remove %d' undoes it")
+                                .formatted(
+                                        observer.id(),
+                                        Durations.readable(limit),
+                                        late.get(),
+                                        observer.id()));
+            }
+            voters(
+                    make(voting(observer.as(true)), ensemble().now()),
+                    "server %d is a voter".formatted(observer.id())
+                            + (replaced == null ? "" : " in the place of server " + replaced));
+            return OperatorTool.FINE;
+        }
+    }
+
+    /** A new one. */
+    @Command(
+            name = "add",
+            description = {
+                "Adds a server: as an observer, and once it has caught up as a voter.",
+                "Start it before, with peerType=observer and a zoo.cfg that has all members and, with",
+                ":observer, itself. A command that was killed can be given again: it continues.",
+                "Refuses what would lose the quorum or the fast mode."
+            })
+    static final class AddCommand extends Promoting {
+        @Parameters(
+                paramLabel = "MEMBER",
+                description =
+                        "server.ID=HOST:2888:3888;2181, in quotes: ports for servers, elections and"
+                                + " clients.")
+        private String text;
+
+        @Option(names = "--observer", description = "It stays an observer.")
+        private boolean observer;
+
+        private Member added;
+
+        @Override
+        void check() {
             added = parsed();
-            limit = limit(this, wait);
+            super.check();
         }
 
         @Override
@@ -229,17 +256,15 @@ final class MemberCommand implements Runnable {
                                 .formatted(added.id(), present.get().peers()));
             }
             if (present.filter(Member::voter).isPresent()) {
-                MemberChange rest = new MemberChange(null, replaced);
-                voters(make(rest, before), "server " + added.id() + " is a voter");
-                return OperatorTool.FINE;
+                return votesAlready(added.id(), before);
             }
             if (!observer) {
                 // Before anything changes: what cannot end well must not begin.
-                check(new MemberChange(added.as(true), replaced), before);
+                check(voting(added.as(true)), before);
             }
             make(new MemberChange(added.as(false), null), before);
             say("server " + added.id() + " is an observer");
-            return observer ? OperatorTool.FINE : promote(added.as(false), replaced, limit);
+            return observer ? OperatorTool.FINE : promote(added.as(false));
         }
 
         private Member parsed() {
@@ -259,14 +284,6 @@ final class MemberCommand implements Runnable {
         }
     }
 
-    private static Duration limit(Changing command, String text) {
-        try {
-            return text == null ? Duration.ofMinutes(10) : Durations.period(text);
-        } catch (IllegalArgumentException e) {
-            throw command.usage("--wait: " + e.getMessage());
-        }
-    }
-
     /** From an observer to a voter. */
     @Command(
             name = "promote",
@@ -274,22 +291,9 @@ final class MemberCommand implements Runnable {
                 "Makes an observer a voter, once it has caught up.",
                 "Refuses what would lose the quorum or the fast mode."
             })
-    static final class PromoteCommand extends Changing {
+    static final class PromoteCommand extends Promoting {
         @Parameters(paramLabel = "ID", description = "The observer.")
         private long id;
-
-        @Option(
-                names = "--replace",
-                paramLabel = "ID",
-                description =
-                        "The voter that leaves in the same moment in which the new one votes.")
-        private Long replaced;
-
-        @Option(
-                names = "--wait",
-                paramLabel = "TIME",
-                description = "How long it may take to catch up: " + Durations.FORM + "; else 10m.")
-        private String wait;
 
         @Override
         int change(Membership before) throws InterruptedException {
@@ -303,16 +307,14 @@ final class MemberCommand implements Runnable {
                                                             + " is no member: bin/saucr member add adds"
                                                             + " it"));
             if (member.voter()) {
-                MemberChange rest = new MemberChange(null, replaced);
-                voters(make(rest, before), "server " + id + " is a voter");
-                return OperatorTool.FINE;
+                return votesAlready(id, before);
             }
             if (member.clientAddress().isEmpty()) {
                 throw new FailureException(
                         "server %d has no port for clients in its line, so it cannot be seen whether it has caught up: give its whole line to bin/saucr member add"
                                 .formatted(id));
             }
-            return promote(member, replaced, limit(this, wait));
+            return promote(member);
         }
     }
 

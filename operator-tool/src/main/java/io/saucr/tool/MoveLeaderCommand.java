@@ -63,14 +63,12 @@ final class MoveLeaderCommand implements Callable<Integer> {
     }
 
     private void order(Endpoint leader, Connection connection) {
-        String why =
-                reason == null ? System.getProperty("user.name", "?") + " ran bin/saucr" : reason;
         try {
             new AdminClient(connection)
                     .post(
                             leader,
                             "saucr/moveLeader",
-                            (to == null ? 0 : to) + " " + why,
+                            (to == null ? 0 : to) + " " + OrderCommand.why(reason),
                             Deadline.in(connection.patience()));
         } catch (EndpointException e) {
             throw new FailureException(

@@ -113,6 +113,11 @@ abstract class OrderCommand implements Callable<Integer> {
         }
     }
 
+    /** The reason for the servers' logs, or who gave the order if there is none. */
+    static String why(String reason) {
+        return reason == null ? System.getProperty("user.name", "?") + " ran bin/saucr" : reason;
+    }
+
     /** What is sent with the order. */
     String body(String why) {
         return why;
@@ -121,11 +126,7 @@ abstract class OrderCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         Connection connection = options.connection();
-        String why =
-                body(
-                        reason == null
-                                ? System.getProperty("user.name", "?") + " ran bin/saucr"
-                                : reason);
+        String why = body(why(reason));
         List<Answer<JsonNode>> answers =
                 Asked.all(
                         connection.endpoints(),
