@@ -212,12 +212,17 @@ public final class ServiceCore {
      * waits (D7, D11). After {@link #members}.
      */
     public void keep(Delta delta) {
+        recoveredIsFinal();
+        recover(delta);
+        recorder.kept(delta);
+    }
+
+    /** All that was recovered so far is final, unless that was said before. */
+    private void recoveredIsFinal() {
         if (recovered == null) {
             recovered = new Recovered(past.turn, past.newestOutput, past.outboxes.over());
             pairs.areFinal();
         }
-        recover(delta);
-        recorder.kept(delta);
     }
 
     /**
@@ -231,10 +236,7 @@ public final class ServiceCore {
                     "nobody said yet under which start " + name + " runs: call under first");
         }
         state.clock = new ServiceClock(past.nowMillis, at);
-        if (recovered == null) {
-            recovered = new Recovered(past.turn, past.newestOutput, past.outboxes.over());
-            pairs.areFinal();
-        }
+        recoveredIsFinal();
         state.finals = Finals.turns(recovered.turn());
         forgetAtMillis = state.clock.nowMillis() + FORGET_EVERY_MILLIS;
         List<Action> out = new ArrayList<>();
