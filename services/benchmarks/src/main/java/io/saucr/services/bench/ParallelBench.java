@@ -92,10 +92,7 @@ final class ParallelBench implements Callable<Integer> {
         lanes.forEach(it -> RoundsOptions.check("--lanes", it, 0, 64));
         micros.forEach(it -> RoundsOptions.check("--micros", it, 0, 1_000_000));
         keys.forEach(it -> RoundsOptions.check("--keys", it, 1, 1_000_000));
-        if (!(seconds > 0 && seconds <= 3600)) {
-            throw new IllegalArgumentException(
-                    "--seconds: allowed are more than 0 to 3600, not " + seconds);
-        }
+        RoundsOptions.checkSeconds(seconds);
         Path folder = options.folder("parallel");
         for (int each : micros) {
             for (int count : keys) {

@@ -171,10 +171,7 @@ final class PauseBench implements Callable<Integer> {
         for (int count : changed) {
             RoundsOptions.check("--changed", count, 1, 1_000_000);
         }
-        if (!(seconds > 0 && seconds <= 3600)) {
-            throw new IllegalArgumentException(
-                    "--seconds: allowed are more than 0 to 3600, not " + seconds);
-        }
+        RoundsOptions.checkSeconds(seconds);
         if (roles.contains(Role.SNAPSHOT) || roles.contains(Role.LOCAL)) {
             throw new IllegalArgumentException(
                     "--roles: allowed are BARE, ASYNC, SYNC and FAST, not " + roles);

@@ -73,6 +73,18 @@ final class RoundsOptions {
     }
 
     /**
+     * Fails where a slice is not of more than 0 to 3,600 seconds.
+     *
+     * @throws IllegalArgumentException then; the message says what is allowed
+     */
+    static void checkSeconds(double seconds) {
+        if (!(seconds > 0 && seconds <= 3600)) {
+            throw new IllegalArgumentException(
+                    "--seconds: allowed are more than 0 to 3600, not " + seconds);
+        }
+    }
+
+    /**
      * Runs all in rounds.
      *
      * @param trials by the contenders' names, in the order of the first round
