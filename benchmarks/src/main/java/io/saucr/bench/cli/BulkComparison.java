@@ -125,6 +125,12 @@ final class BulkComparison implements Callable<Integer> {
             return options.beside(() -> measure(load, ensemble));
         }
 
+        /** The same without an end: other transactions would leave code that is not compiled. */
+        @Override
+        public BulkLoad warmUp() {
+            return new BulkLoad(multi, atOnce, Long.MAX_VALUE);
+        }
+
         private BurstOptions.Seen measure(BulkLoad load, BenchEnsemble ensemble) throws Exception {
             double before = ensemble.cpuSeconds();
             BulkLoad.Outcome outcome =

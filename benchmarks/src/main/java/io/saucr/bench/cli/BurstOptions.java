@@ -53,6 +53,11 @@ final class BurstOptions {
 
         /** Puts it on an ensemble that serves. */
         Seen on(BenchEnsemble ensemble) throws Exception;
+
+        /** What an ensemble does before, so that its JVMs have compiled what the burst runs. */
+        default BulkLoad warmUp() {
+            return WARM_UP;
+        }
     }
 
     /**
@@ -126,7 +131,7 @@ final class BurstOptions {
 
     private BurstSample sample(Burst burst, BenchEnsemble ensemble, int round) throws Exception {
         BulkLoad.prepare(ensemble.addresses().get(0));
-        WARM_UP.run(ensemble.addresses(), Duration.ofMillis((long) (compile * 1000)));
+        burst.warmUp().run(ensemble.addresses(), Duration.ofMillis((long) (compile * 1000)));
         ensemble.awaitServing();
         ensemble.awaitMode();
         long epoch = epoch(ensemble);
