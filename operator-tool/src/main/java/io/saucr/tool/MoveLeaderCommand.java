@@ -2,7 +2,6 @@ package io.saucr.tool;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -19,11 +18,6 @@ import picocli.CommandLine.Parameters;
             "Exits with 1 if it leads on, or if another server than TO was elected."
         })
 final class MoveLeaderCommand implements Callable<Integer> {
-    private static final long LOOK_MILLIS = 20;
-
-    /** Also while it counts votes, a server answers within this time. */
-    private static final Duration LOOK = Duration.ofSeconds(1);
-
     @Mixin private ConnectionOptions options;
     @Mixin private Output output;
 
@@ -43,66 +37,21 @@ final class MoveLeaderCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Connection connection = options.connection();
+        HandOver handOver = new HandOver(options.connection());
         ServerStatus leader =
-                EndpointCommand.statuses(connection).stream()
-                        .filter(ServerStatus::leads)
-                        .findFirst()
+                handOver.leader()
                         .orElseThrow(
                                 () ->
                                         new FailureException(
                                                 "none of the endpoints leads: name all servers"
                                                         + " (--endpoints)"));
-        long from = id(leader);
+        long from = HandOver.id(leader);
         if (to != null && to == from) {
             return say(from, from, 0);
         }
         long begin = System.nanoTime();
-        order(leader.endpoint(), connection);
-        return awaitAnother(from, begin, connection);
-    }
-
-    private void order(Endpoint leader, Connection connection) {
-        try {
-            new AdminClient(connection)
-                    .post(
-                            leader,
-                            "saucr/moveLeader",
-                            (to == null ? 0 : to) + " " + OrderCommand.why(reason),
-                            Deadline.in(connection.patience()));
-        } catch (EndpointException e) {
-            throw new FailureException(
-                    e.reason() == EndpointException.Reason.UNKNOWN_COMMAND
-                            ? leader.adminName()
-                                    + " knows no such order: this is a server of Apache's, an older"
-                                    + " version, or one with SAUCR off"
-                            : leader.adminName() + " " + e.getMessage(),
-                    e);
-        }
-    }
-
-    private int awaitAnother(long from, long begin, Connection connection)
-            throws InterruptedException {
-        Deadline deadline = Deadline.in(connection.patience());
-        Connection quick = connection.within(LOOK);
-        do {
-            for (ServerStatus each : EndpointCommand.statuses(quick)) {
-                if (each.leads() && each.serves()) {
-                    return say(
-                            from,
-                            id(each),
-                            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin));
-                }
-            }
-            Thread.sleep(LOOK_MILLIS);
-        } while (!deadline.hasPassed());
-        throw new FailureException(
-                "server %d no longer leads, and no other endpoint does after %s: is a majority up?"
-                        .formatted(from, Durations.readable(connection.patience())));
-    }
-
-    private static long id(ServerStatus server) {
-        return server.saucr() == null ? 0 : server.saucr().json().path("server").asLong();
+        long leads = handOver.from(leader, to == null ? 0 : to, reason);
+        return say(from, leads, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin));
     }
 
     private int say(long from, long leads, long millis) {
