@@ -73,6 +73,7 @@ SAUCR_BACKGROUND_FLUSH_INTERVAL          saucr.backgroundFlushInterval         d
 SAUCR_IDLE_FLUSH                         saucr.idleFlush                       duration  -
 SAUCR_DISK_TIMEOUT                       saucr.diskTimeout                     duration  -
 SAUCR_COMMITTED_LOG_MEGABYTES            saucr.committedLogMegabytes           positive  -
+SAUCR_SLOW_REQUEST_TIME                  saucr.slowRequestTime                 limit     -
 SAUCR_ENSEMBLE_NAME                      saucr.ensembleName                    name      -
 SAUCR_ADMIN_SERVERS                      saucr.adminServers                    list      -
 '
@@ -108,6 +109,7 @@ check() {
         boolean) pattern='^(true|false)$' allowed='true or false' ;;
         folder) pattern='^/[^[:space:]]*$' allowed='an absolute path without blanks' ;;
         duration) pattern='^[0-9]{1,9}(us|ms|s|m|h)?$' allowed='a number with us, ms, s, m or h; ms if it has none' ;;
+        limit) pattern='^(off|[0-9]{1,9}(us|ms|s|m|h)?)$' allowed='off, or a number with us, ms, s, m or h; ms if it has none' ;;
         name) pattern='^[A-Za-z0-9._-]{1,64}$' allowed='at most 64 letters, digits, dots, dashes and underscores' ;;
         list) pattern='^[^[:space:]]+$' allowed='words with commas between them, without blanks' ;;
     esac

@@ -5,6 +5,8 @@ import io.saucr.server.admin.SaucrStatus;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.metrics.ReplicationMetrics;
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequests;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
@@ -20,12 +22,14 @@ public final class ServerAssembly implements SaucrQuorumPeer.Lifecycle {
     private final Runnable onStart;
     private final LogMetrics logMetrics = new LogMetrics();
     private final ReplicationMetrics replicationMetrics = new ReplicationMetrics();
+    private final RequestWatch watch;
 
     private volatile SaucrStatus status;
 
     private ServerAssembly(SaucrSettings settings, Runnable onStart) {
         this.settings = settings;
         this.onStart = onStart;
+        this.watch = new RequestWatch(new SlowRequests(settings.slowRequestTime()));
     }
 
     /**
@@ -38,7 +42,11 @@ public final class ServerAssembly implements SaucrQuorumPeer.Lifecycle {
             throws SaslException {
         ServerAssembly assembly = new ServerAssembly(settings, onStart);
         return new SaucrQuorumPeer(
-                settings, assembly.logMetrics, assembly.replicationMetrics, assembly);
+                settings,
+                assembly.logMetrics,
+                assembly.replicationMetrics,
+                assembly.watch,
+                assembly);
     }
 
     @Override
@@ -50,6 +58,7 @@ public final class ServerAssembly implements SaucrQuorumPeer.Lifecycle {
                         txnSnapLog,
                         logMetrics,
                         replicationMetrics,
+                        watch,
                         new Maintenance(peer, txnSnapLog));
         status.publish();
     }

@@ -64,13 +64,14 @@ class StartLineTest {
         Path version = Files.createDirectories(data.resolve("version-2"));
         String settings =
                 "saucr.enabled=true saucr.ensembleName=orders saucr.heartbeatInterval=500us"
-                        + " saucr.idleFlush=1500ms saucr.diskTimeout=1m saucr.committedLogMegabytes=64 saucr.bootId=b-1"
-                        + " saucr.adminServers=2=zk2:8080,1=zk1:8080";
+                        + " saucr.idleFlush=1500ms saucr.diskTimeout=1m saucr.committedLogMegabytes=64 saucr.slowRequestTime=off"
+                        + " saucr.bootId=b-1 saucr.adminServers=2=zk2:8080,1=zk1:8080";
         String start = "SAUCR is on, " + RELEASE + "server 2 of the ensemble 'orders', ";
         String end =
                 "saucr.heartbeatInterval=500us saucr.missedHeartbeatsBeforeElection=4000"
                         + " saucr.fastModeConfirmations=3 saucr.backgroundFlushInterval=100ms"
-                        + " saucr.idleFlush=1500ms saucr.diskTimeout=60s saucr.committedLogMegabytes=64 saucr.bootId=b-1"
+                        + " saucr.idleFlush=1500ms saucr.diskTimeout=60s saucr.committedLogMegabytes=64 saucr.slowRequestTime=off"
+                        + " saucr.bootId=b-1"
                         + " saucr.adminServers=1=zk1:8080,2=zk2:8080";
         assertThat(line(settings, three()))
                 .isEqualTo(start + "log without an identity yet; " + end);

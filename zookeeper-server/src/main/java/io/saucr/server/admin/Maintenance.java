@@ -2,6 +2,7 @@ package io.saucr.server.admin;
 
 import io.saucr.core.Zxid;
 import io.saucr.server.runtime.FlushCause;
+import io.saucr.server.runtime.Printable;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
@@ -23,9 +24,6 @@ public final class Maintenance {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
 
     private static final int LONGEST_REASON = 200;
-
-    /** Control characters, those that turn the direction of the text among them, and line ends. */
-    private static final String UNPRINTABLE = "[\\p{C}\\p{Zl}\\p{Zp}]";
 
     private final SaucrQuorumPeer peer;
     private final SaucrTxnSnapLog txnSnapLog;
@@ -129,12 +127,8 @@ public final class Maintenance {
 
     /** In one line, at most as long as a line of the log should be. */
     static String cleaned(String reason) {
-        String printable = reason == null ? "" : reason.replaceAll(UNPRINTABLE, " ").strip();
-        if (printable.isEmpty()) {
-            return "no reason given";
-        }
-        return printable.codePointCount(0, printable.length()) <= LONGEST_REASON
-                ? printable
-                : printable.substring(0, printable.offsetByCodePoints(0, LONGEST_REASON));
+        String printable =
+                Printable.of(reason == null ? "" : reason.strip(), LONGEST_REASON).strip();
+        return printable.isEmpty() ? "no reason given" : printable;
     }
 }

@@ -14,6 +14,7 @@ import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.metrics.Metric;
 import io.saucr.server.metrics.ReplicationMetrics;
 import io.saucr.server.metrics.VoterView;
+import io.saucr.server.requests.RequestWatch;
 import io.saucr.server.runtime.PowerFailureSignal;
 import io.saucr.server.runtime.RecoveryProgress;
 import io.saucr.server.runtime.Release;
@@ -47,6 +48,7 @@ public final class SaucrStatus {
     private final SaucrTxnSnapLog txnSnapLog;
     private final LogMetrics log;
     private final ReplicationMetrics replication;
+    private final RequestWatch requests;
     private final Maintenance maintenance;
     private final SaucrBean bean;
     private final Exposition exposition = Exposition.ofThisProcess();
@@ -57,12 +59,14 @@ public final class SaucrStatus {
             SaucrTxnSnapLog txnSnapLog,
             LogMetrics log,
             ReplicationMetrics replication,
+            RequestWatch requests,
             Maintenance maintenance) {
         this.peer = peer;
         this.settings = settings;
         this.txnSnapLog = txnSnapLog;
         this.log = log;
         this.replication = replication;
+        this.requests = requests;
         this.maintenance = maintenance;
         this.bean = new SaucrBean(this, maintenance);
     }
@@ -83,6 +87,9 @@ public final class SaucrStatus {
         }
         Commands.registerCommand(new ShedCommand());
         Commands.registerCommand(new MoveLeaderCommand(peer));
+        Commands.registerCommand(new SlowRequestsCommand(peer, requests.slow()));
+        Commands.registerCommand(new SlowRequestTimeCommand(requests.slow()));
+        Commands.registerCommand(new TopCommand(peer, requests.top()));
         bean.register();
         PowerFailureSignal.listen(() -> maintenance.powerFails("SIGPWR"));
     }
@@ -141,6 +148,8 @@ public final class SaucrStatus {
         exposition.show(Metric.LOG_REMOVED, () -> logRemoved() ? 1 : 0);
         exposition.show(Metric.PINNED_SLOW, () -> maintenance.pinned() == null ? 0 : 1);
         exposition.showByKey(Metric.FLUSH_CAUSES, log::flushesByCause);
+        exposition.show(Metric.SLOW_REQUESTS, requests.slow()::counted);
+        requests.stages().show(exposition);
     }
 
     private boolean serves() {
@@ -355,6 +364,7 @@ public final class SaucrStatus {
         result.put("idleFlush", settings.idleFlush().toString());
         result.put("diskTimeout", settings.diskTimeout().toString());
         result.put("committedLogMegabytes", settings.committedLogMegabytes());
+        result.put("slowRequestTime", requests.slow().threshold().toString());
         return result;
     }
 

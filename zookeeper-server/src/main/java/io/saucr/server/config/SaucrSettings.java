@@ -36,6 +36,8 @@ import java.util.stream.Collectors;
  *     leader (R24), 1 second to 1 hour
  * @param committedLogMegabytes how much the committed log, from which learners are synchronized,
  *     may hold in memory, 1 to 65,536
+ * @param slowRequestTime a request that takes at least so long is logged, 1 millisecond to 1 hour;
+ *     zero if none is
  * @param adminServers host and port of other servers' AdminServers, by server id; immutable
  */
 public record SaucrSettings(
@@ -49,6 +51,7 @@ public record SaucrSettings(
         String ensembleName,
         Duration diskTimeout,
         int committedLogMegabytes,
+        Duration slowRequestTime,
         Map<Long, String> adminServers) {
 
     /** ZooKeeper turns an unknown key of zoo.cfg into a system property with this prefix. */
@@ -64,7 +67,11 @@ public record SaucrSettings(
     private static final String ENSEMBLE_NAME = "saucr.ensembleName";
     private static final String DISK_TIMEOUT = "saucr.diskTimeout";
     private static final String COMMITTED_LOG = "saucr.committedLogMegabytes";
+    private static final String SLOW_REQUEST = "saucr.slowRequestTime";
     private static final String ADMIN_SERVERS = "saucr.adminServers";
+
+    /** What {@link #slowRequestTime(String)} takes. */
+    public static final String SLOW_REQUEST_TIMES = "1ms to 1h, for example 500ms, or off";
 
     private static final Map<String, String> ALLOWED =
             new TreeMap<>(
@@ -81,6 +88,7 @@ public record SaucrSettings(
                                     "1 to 64 letters, digits, dots, dashes and underscores"),
                             entry(DISK_TIMEOUT, "1s to 1h, for example 10s"),
                             entry(COMMITTED_LOG, "1 to 65536"),
+                            entry(SLOW_REQUEST, SLOW_REQUEST_TIMES),
                             entry(
                                     ADMIN_SERVERS,
                                     "ID=HOST:PORT, separated by commas, each ID once and ports from 1"
@@ -92,6 +100,8 @@ public record SaucrSettings(
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
     private static final Duration DEFAULT_ELECTION_SILENCE = Duration.ofSeconds(2);
     private static final int LEAST_DEFAULT_MISSED = 4;
+    private static final String OFF = "off";
+    private static final Duration DEFAULT_SLOW_REQUEST = Duration.ofMillis(500);
     private static final int MOST_MEGABYTES = 65_536;
     private static final long BYTES_OF_MEGABYTE = 1 << 20;
     private static final int DEFAULT_SHARE_OF_HEAP = 8;
@@ -161,7 +171,18 @@ public record SaucrSettings(
                         defaultMegabytes(Runtime.getRuntime().maxMemory()),
                         1,
                         MOST_MEGABYTES),
+                reader.slowRequestTime(given.get(SLOW_REQUEST)),
                 reader.addresses(ADMIN_SERVERS));
+    }
+
+    /**
+     * Parses a value of {@code saucr.slowRequestTime}.
+     *
+     * @return zero for off
+     * @throws InvalidSettingException unless it is one of {@value #SLOW_REQUEST_TIMES}
+     */
+    public static Duration slowRequestTime(String text) throws InvalidSettingException {
+        return new Reader("admin command", Map.of(SLOW_REQUEST, text)).slowRequestTime(text);
     }
 
     /** Other keys than ours are ZooKeeper's, or a plug-in's. */
@@ -197,6 +218,7 @@ public record SaucrSettings(
         values.put(IDLE, text(idleFlush));
         values.put(DISK_TIMEOUT, text(diskTimeout));
         values.put(COMMITTED_LOG, Integer.toString(committedLogMegabytes));
+        values.put(SLOW_REQUEST, slowRequestTime.isZero() ? OFF : text(slowRequestTime));
         values.put(BOOT_ID, bootId);
         values.put(
                 ADMIN_SERVERS,
@@ -298,6 +320,16 @@ public record SaucrSettings(
                 throw invalid(key, value);
             }
             return duration;
+        }
+
+        Duration slowRequestTime(String value) throws InvalidSettingException {
+            return OFF.equals(value)
+                    ? Duration.ZERO
+                    : duration(
+                            SLOW_REQUEST,
+                            DEFAULT_SLOW_REQUEST,
+                            Duration.ofMillis(1),
+                            Duration.ofHours(1));
         }
 
         String matching(String key, Pattern allowed) throws InvalidSettingException {

@@ -38,6 +38,13 @@ public interface Exposition {
     /** Shows a gauge or a counter that has several values, each with its key. */
     void showByKey(Metric metric, Supplier<Map<String, Number>> values);
 
+    /**
+     * Shows summaries that are kept without the provider, for what happens with each request.
+     *
+     * @param byKey by server or the like; with the key "" alone it has no key
+     */
+    void showSummaries(Metric metric, Supplier<Map<String, WindowedSummary>> byKey);
+
     /** The summary of this metric; the same however often it is asked for. */
     Summary summary(Metric metric);
 

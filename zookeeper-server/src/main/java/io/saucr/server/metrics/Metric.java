@@ -76,7 +76,33 @@ public enum Metric {
     RECOVERY_TIME(
             Kind.MILLISECONDS,
             "saucr_recovery_time",
-            "How long this process recovered before it took part; empty if it had not to.");
+            "How long this process recovered before it took part; empty if it had not to."),
+    QUEUE_TIME(
+            Kind.MICROSECONDS,
+            "saucr_queue_time",
+            "On the leader, how long a write waited before it was validated, to a millisecond."),
+    PROPOSAL_TIME(
+            Kind.MICROSECONDS,
+            "saucr_proposal_time",
+            "On the leader, how long it took to validate and to propose a write."),
+    ACK_TIME(
+            Kind.MICROSECONDS,
+            "saucr_ack_time",
+            "On the leader, from the proposal of a write to the acknowledgement of the server that"
+                    + " is the key."),
+    COMMIT_TIME(
+            Kind.MICROSECONDS,
+            "saucr_commit_time",
+            "On the leader, from the proposal of a write to its commit."),
+    APPLY_TIME(
+            Kind.MICROSECONDS,
+            "saucr_apply_time",
+            "How long it took to apply a committed write and to answer the client, if it is this"
+                    + " server's."),
+    SLOW_REQUESTS(
+            Kind.COUNTER,
+            "saucr_slow_requests",
+            "Requests of this server's clients that took as long as saucr.slowRequestTime says.");
 
     /** What can be done with a metric, and in which unit it is counted. */
     enum Kind {
@@ -125,8 +151,8 @@ public enum Metric {
     }
 
     /** A value in the unit that Prometheus shows. */
-    double inPrometheusUnits(long value) {
-        return (double) value * kind.prometheusUnits;
+    double inPrometheusUnits(double value) {
+        return value * kind.prometheusUnits;
     }
 
     /** One sentence for whoever looks at it. */

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.apache.zookeeper.metrics.MetricsContext.DetailLevel;
 import org.apache.zookeeper.metrics.Summary;
 
 /**
@@ -34,6 +35,9 @@ final class PrometheusExposition extends Collector implements Collector.Describa
     private final Map<Metric, io.prometheus.client.Summary> summaries =
             Collections.synchronizedMap(new EnumMap<>(Metric.class));
 
+    private final Map<Metric, Supplier<Map<String, WindowedSummary>>> windowed =
+            Collections.synchronizedMap(new EnumMap<>(Metric.class));
+
     static PrometheusExposition ofThisProcess() {
         return Registered.EXPOSITION;
     }
@@ -49,10 +53,36 @@ final class PrometheusExposition extends Collector implements Collector.Describa
     }
 
     @Override
+    public void showSummaries(Metric metric, Supplier<Map<String, WindowedSummary>> byKey) {
+        windowed.put(metric, byKey);
+    }
+
+    private static List<Sample> samples(Metric metric, String key, WindowedSummary summary) {
+        List<Sample> samples = new ArrayList<>();
+        for (Sample each :
+                Quantiles.samples(
+                        metric.prometheusName(),
+                        DetailLevel.ADVANCED,
+                        key.isEmpty() ? List.of() : List.of(KEY),
+                        key.isEmpty() ? List.of() : List.of(key),
+                        summary)) {
+            samples.add(
+                    each.name.endsWith("_count")
+                            ? each
+                            : new Sample(
+                                    each.name,
+                                    each.labelNames,
+                                    each.labelValues,
+                                    metric.inPrometheusUnits(each.value)));
+        }
+        return samples;
+    }
+
+    @Override
     public Summary summary(Metric metric) {
         io.prometheus.client.Summary summary =
                 summaries.computeIfAbsent(metric, PrometheusExposition::emptySummary);
-        return value -> summary.observe(metric.inPrometheusUnits(value));
+        return value -> summary.observe(metric.inPrometheusUnits((double) value));
     }
 
     /** With the quantiles of ZooKeeper's own detailed summaries. */
@@ -93,6 +123,12 @@ final class PrometheusExposition extends Collector implements Collector.Describa
             }
             if (summary != null) {
                 families.addAll(summary.collect());
+            }
+            Supplier<Map<String, WindowedSummary>> shown = windowed.get(metric);
+            if (shown != null) {
+                List<Sample> samples = new ArrayList<>();
+                shown.get().forEach((key, each) -> samples.addAll(samples(metric, key, each)));
+                families.add(family(metric, samples));
             }
         }
         return families;

@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server;
 
+import io.saucr.server.requests.AnswerSize;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
@@ -10,8 +11,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.jute.Record;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * of these ever waits for the client. What the socket does not take, and everything after it, goes
  * ZooKeeper's way until its queue is empty, and so does the end of the connection.
  */
-final class SaucrClientConnection extends NIOServerCnxn implements Notifications.Receiver {
+final class SaucrClientConnection extends NIOServerCnxn
+        implements Notifications.Receiver, AnswerSize {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrClientConnection.class);
 
     /** So much waits for the end of a batch at most; what one write takes as preset. */
@@ -71,6 +76,9 @@ final class SaucrClientConnection extends NIOServerCnxn implements Notifications
 
     /** Of the one thread that answers; then of the one that it starts. */
     private final List<ByteBuffer> restOfAnswer = new ArrayList<>();
+
+    /** Of the thread that answers the client's requests, which is one at a time. */
+    private int newestAnswerBytes;
 
     SaucrClientConnection(
             ZooKeeperServer server,
@@ -157,6 +165,26 @@ final class SaucrClientConnection extends NIOServerCnxn implements Notifications
                 sendNotificationsAnd(buffers);
             }
         }
+    }
+
+    @Override
+    public int sendResponse(
+            ReplyHeader header,
+            Record answer,
+            String tag,
+            String cacheKey,
+            Stat stat,
+            int operation) {
+        int bytes = super.sendResponse(header, answer, tag, cacheKey, stat, operation);
+        if (header.getXid() >= 0) {
+            newestAnswerBytes = bytes;
+        }
+        return bytes;
+    }
+
+    @Override
+    public int newestAnswerBytes() {
+        return newestAnswerBytes;
     }
 
     private void queue(ByteBuffer... buffers) {

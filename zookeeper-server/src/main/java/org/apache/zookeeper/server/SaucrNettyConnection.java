@@ -3,13 +3,18 @@ package org.apache.zookeeper.server;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.saucr.server.requests.AnswerSize;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
+import org.apache.jute.Record;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.proto.ReplyHeader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * of these waits for the client; the end of the connection comes after them. Only the event loop
  * takes what was collected.
  */
-public final class SaucrNettyConnection extends NettyServerCnxn implements Notifications.Receiver {
+public final class SaucrNettyConnection extends NettyServerCnxn
+        implements Notifications.Receiver, AnswerSize {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrNettyConnection.class);
 
     /** More than that goes to Netty as it is, not copied into one buffer. */
@@ -57,10 +63,34 @@ public final class SaucrNettyConnection extends NettyServerCnxn implements Notif
                 : new NettyServerCnxn(channel, server, port);
     }
 
+    /** Of the thread that answers the client's requests, which is one at a time. */
+    private int newestAnswerBytes;
+
     SaucrNettyConnection(Channel channel, ZooKeeperServer server, NettyServerCnxnFactory port) {
         super(channel, server, port);
         this.channel = channel;
         SelectorBatch.begin(channel.eventLoop());
+    }
+
+    @Override
+    public int sendResponse(
+            ReplyHeader header,
+            Record answer,
+            String tag,
+            String cacheKey,
+            Stat stat,
+            int operation)
+            throws IOException {
+        int bytes = super.sendResponse(header, answer, tag, cacheKey, stat, operation);
+        if (header.getXid() >= 0) {
+            newestAnswerBytes = bytes;
+        }
+        return bytes;
+    }
+
+    @Override
+    public int newestAnswerBytes() {
+        return newestAnswerBytes;
     }
 
     @Override

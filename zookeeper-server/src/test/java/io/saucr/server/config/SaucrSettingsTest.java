@@ -61,6 +61,17 @@ class SaucrSettingsTest {
     }
 
     @Test
+    void aRequestIsSlowAfterHalfASecondByDefault() throws Exception {
+        assertThat(parse().slowRequestTime()).isEqualTo(Duration.ofMillis(500));
+        assertThat(parse("saucr.slowRequestTime", "20").slowRequestTime())
+                .isEqualTo(Duration.ofMillis(20));
+        assertThat(parse("saucr.slowRequestTime", "off").slowRequestTime()).isZero();
+        assertThat(SaucrSettings.slowRequestTime("1h")).isEqualTo(Duration.ofHours(1));
+        assertThatThrownBy(() -> SaucrSettings.slowRequestTime(""))
+                .hasMessageContaining("saucr.slowRequestTime= is not allowed");
+    }
+
+    @Test
     void anEnsembleMayHaveAName() throws Exception {
         assertThat(parse().ensembleName()).isEmpty();
         assertThat(parse("saucr.ensembleName", "orders-7").ensembleName()).isEqualTo("orders-7");
@@ -157,6 +168,10 @@ class SaucrSettingsTest {
         "saucr.idleFlush, -5ms, 1ms to 1h",
         "saucr.diskTimeout, 999ms, 1s to 1h",
         "saucr.committedLogMegabytes, 0, 1 to 65536",
+        "saucr.slowRequestTime, 0, 1ms to 1h",
+        "saucr.slowRequestTime, 999us, 1ms to 1h",
+        "saucr.slowRequestTime, 61m, 1ms to 1h",
+        "saucr.slowRequestTime, OFF, or off",
         "saucr.committedLogMegabytes, 64m, 1 to 65536",
         "saucr.ensembleName, my orders, '1 to 64 letters, digits, dots, dashes and underscores'"
     })

@@ -1,6 +1,7 @@
 package io.saucr.server.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.prometheus.client.Collector;
 import io.prometheus.client.Collector.MetricFamilySamples;
@@ -67,6 +68,10 @@ class MetricTest {
         prometheus.summary(Metric.FLUSH_TIME).add(2_500_000);
         prometheus.summary(Metric.FLUSH_TIME).add(2_500_000);
         prometheus.summary(Metric.RECOVERY_TIME).add(1_500);
+        StageMetrics stages = new StageMetrics();
+        stages.show(prometheus);
+        stages.committed(3_000_000);
+        stages.acksOf(2).add(4_000);
 
         assertThat(registry.getSampleValue("saucr_mode")).isEqualTo(1);
         assertThat(registry.getSampleValue("saucr_mode_switches_total")).isEqualTo(3);
@@ -85,6 +90,14 @@ class MetricTest {
                                 new String[] {"0.99"}))
                 .isEqualTo(2.5);
         assertThat(registry.getSampleValue("saucr_recovery_time_seconds_sum")).isEqualTo(1.5);
+        assertThat(registry.getSampleValue("saucr_commit_time_seconds_sum")).isEqualTo(0.003);
+        assertThat(registry.getSampleValue("saucr_commit_time_seconds_count")).isEqualTo(1);
+        assertThat(
+                        registry.getSampleValue(
+                                "saucr_ack_time_seconds",
+                                new String[] {"key", "quantile"},
+                                new String[] {"2", "0.99"}))
+                .isCloseTo(0.004, within(0.00002));
         switches.set(5);
         assertThat(registry.getSampleValue("saucr_mode_switches_total")).isEqualTo(5);
 
@@ -99,7 +112,12 @@ class MetricTest {
                         Map.entry("saucr_mode_switches_total", Collector.Type.COUNTER),
                         Map.entry("saucr_flush_causes_total", Collector.Type.COUNTER),
                         Map.entry("saucr_flush_time_seconds", Collector.Type.SUMMARY),
-                        Map.entry("saucr_recovery_time_seconds", Collector.Type.SUMMARY));
+                        Map.entry("saucr_recovery_time_seconds", Collector.Type.SUMMARY),
+                        Map.entry("saucr_queue_time_seconds", Collector.Type.SUMMARY),
+                        Map.entry("saucr_proposal_time_seconds", Collector.Type.SUMMARY),
+                        Map.entry("saucr_ack_time_seconds", Collector.Type.SUMMARY),
+                        Map.entry("saucr_commit_time_seconds", Collector.Type.SUMMARY),
+                        Map.entry("saucr_apply_time_seconds", Collector.Type.SUMMARY));
     }
 
     /** As with {@code /metrics?name[]=...}. */
@@ -139,12 +157,25 @@ class MetricTest {
         exposition.show(Metric.FLUSHES, () -> 2);
         exposition.showByKey(Metric.FLUSH_CAUSES, () -> Map.of("idle", 1));
         exposition.summary(Metric.FLUSH_TIME).add(1_000);
+        StageMetrics stages = new StageMetrics();
+        stages.show(exposition);
+        stages.applied(7_000);
+        stages.applied(8_000);
+        stages.acksOf(2).add(100);
         Map<String, Object> dump = new LinkedHashMap<>();
         provider.dump(dump::put);
         assertThat(dump)
                 .containsEntry("saucr_flushes", 2)
                 .containsEntry("idle_saucr_flush_causes", 1)
-                .containsEntry("sum_saucr_flush_time_us", 1_000L);
+                .containsEntry("sum_saucr_flush_time_us", 1_000L)
+                .containsEntry("avg_saucr_apply_time_us", 7.5)
+                .containsEntry("min_saucr_apply_time_us", 7L)
+                .containsEntry("max_saucr_apply_time_us", 8L)
+                .containsEntry("p99_saucr_apply_time_us", 8L)
+                .containsEntry("cnt_saucr_apply_time_us", 2L)
+                .containsEntry("sum_saucr_apply_time_us", 15L)
+                .containsEntry("p50_2_saucr_ack_time_us", 100L)
+                .containsEntry("avg_saucr_commit_time_us", 0.0);
         assertThat(exposition.countersForMntr()).isEmpty();
     }
 }

@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.server.requests.RequestWatch;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -66,6 +67,7 @@ final class InlineCommitProcessor extends CommitProcessor {
 
     private final ZKDatabase database;
     private final RequestProcessor next;
+    private final RequestWatch watch;
     private final LongSupplier nanoTime;
     private final Object lock = new Object();
 
@@ -89,20 +91,23 @@ final class InlineCommitProcessor extends CommitProcessor {
     private final ThreadLocal<int[]> ownReads = ThreadLocal.withInitial(() -> new int[1]);
 
     /**
+     * @param watch gets each request that is done
      * @param matchSyncs whether a sync waits for a commit, as a write does
      */
     InlineCommitProcessor(
             ZKDatabase database,
             RequestProcessor next,
+            RequestWatch watch,
             String id,
             boolean matchSyncs,
             ZooKeeperServerListener listener) {
-        this(database, next, id, matchSyncs, listener, System::nanoTime);
+        this(database, next, watch, id, matchSyncs, listener, System::nanoTime);
     }
 
     InlineCommitProcessor(
             ZKDatabase database,
             RequestProcessor next,
+            RequestWatch watch,
             String id,
             boolean matchSyncs,
             ZooKeeperServerListener listener,
@@ -110,6 +115,7 @@ final class InlineCommitProcessor extends CommitProcessor {
         super(next, id, matchSyncs, listener);
         this.database = database;
         this.next = next;
+        this.watch = watch;
         this.nanoTime = nanoTime;
         this.schedule =
                 new CommitSchedule(this::needCommit, InlineCommitProcessor::mayTakeLongToApply);
@@ -196,7 +202,9 @@ final class InlineCommitProcessor extends CommitProcessor {
                     .READ_COMMITPROC_TIME
                     .add(begin - request.commitProcQueueStartTime);
             next.processRequest(request);
-            ServerMetrics.getMetrics().READ_FINAL_PROC_TIME.add(Time.currentElapsedTime() - begin);
+            long end = Time.currentElapsedTime();
+            ServerMetrics.getMetrics().READ_FINAL_PROC_TIME.add(end - begin);
+            watch.read(request, begin, end);
         } catch (RequestProcessorException | RuntimeException | Error e) {
             fail(e);
         }
@@ -349,6 +357,7 @@ final class InlineCommitProcessor extends CommitProcessor {
                     ServerMetrics.getMetrics()
                             .WRITE_FINAL_PROC_TIME
                             .add(TimeUnit.NANOSECONDS.toMillis(now - before));
+                    watch.applied(request, before, now);
                 }
                 if (!thread && (now - before > LONG_NANOS || notified > MANY)) {
                     rest(now - before);

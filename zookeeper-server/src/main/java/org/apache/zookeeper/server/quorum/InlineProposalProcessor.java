@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.server.requests.RequestWatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -82,6 +83,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
     private final Batches batches;
     private final RequestProcessor next;
     private final LeaderLog log;
+    private final RequestWatch watch;
     private final Slice slice;
     private final LongSupplier nanoTime;
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
@@ -101,14 +103,16 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
 
     /**
      * @param next files requests of this server's own clients until they are committed
+     * @param watch gets each write that is proposed
      */
     InlineProposalProcessor(
             SaucrLeaderServer server,
             Proposer leader,
             Batches batches,
             RequestProcessor next,
-            LeaderLog log) {
-        this(server, leader, batches, next, log, System::nanoTime);
+            LeaderLog log,
+            RequestWatch watch) {
+        this(server, leader, batches, next, log, watch, System::nanoTime);
     }
 
     InlineProposalProcessor(
@@ -117,8 +121,9 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
             Batches batches,
             RequestProcessor next,
             LeaderLog log,
+            RequestWatch watch,
             LongSupplier nanoTime) {
-        this(server, leader, batches, next, log, nanoTime, new Slice());
+        this(server, leader, batches, next, log, watch, nanoTime, new Slice());
     }
 
     private InlineProposalProcessor(
@@ -127,6 +132,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
             Batches batches,
             RequestProcessor next,
             LeaderLog log,
+            RequestWatch watch,
             LongSupplier nanoTime,
             Slice slice) {
         super(server, new Proposing(server, leader, next, slice));
@@ -135,6 +141,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
         this.batches = batches;
         this.next = next;
         this.log = log;
+        this.watch = watch;
         this.nanoTime = nanoTime;
         this.slice = slice;
     }
@@ -283,12 +290,16 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
                     endSlice();
                     sliceBegin = nanoTime.getAsLong();
                 }
-                request.prepStartTime = Time.currentElapsedTime();
+                long begin = nanoTime.getAsLong();
+                request.prepStartTime = TimeUnit.NANOSECONDS.toMillis(begin);
                 ServerMetrics.getMetrics()
                         .PREP_PROCESSOR_QUEUE_TIME
                         .add(request.prepStartTime - request.prepQueueStartTime);
                 pRequest(request);
                 long now = nanoTime.getAsLong();
+                if (request.getHdr() != null) {
+                    watch.proposed(request, now - begin);
+                }
                 stretch.goesOn(now);
                 if (slice.bytes >= SLICE_BYTES || now - sliceBegin >= SLICE_NANOS) {
                     endSlice();

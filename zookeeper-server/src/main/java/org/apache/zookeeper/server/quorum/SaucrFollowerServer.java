@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.server.requests.RequestWatch;
 import java.io.IOException;
 import org.apache.zookeeper.server.BatchingServer;
 import org.apache.zookeeper.server.FinalRequestProcessor;
@@ -14,14 +15,20 @@ import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 final class SaucrFollowerServer extends FollowerZooKeeperServer implements BatchingServer {
 
     private final SaucrTxnLog log;
+    private final RequestWatch watch;
     private volatile InlineCommitProcessor commits;
     private volatile InlineSyncProcessor inlineSyncProcessor;
 
     SaucrFollowerServer(
-            FileTxnSnapLog logFactory, SaucrTxnLog log, QuorumPeer self, ZKDatabase database)
+            FileTxnSnapLog logFactory,
+            SaucrTxnLog log,
+            QuorumPeer self,
+            ZKDatabase database,
+            RequestWatch watch)
             throws IOException {
         super(logFactory, self, database);
         this.log = log;
+        this.watch = watch;
     }
 
     @Override
@@ -35,6 +42,7 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer implements Batch
                 new InlineCommitProcessor(
                         getZKDatabase(),
                         new FinalRequestProcessor(this),
+                        watch,
                         Long.toString(getServerId()),
                         true,
                         getZooKeeperServerListener());

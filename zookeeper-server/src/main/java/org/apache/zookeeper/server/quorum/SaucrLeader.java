@@ -21,6 +21,9 @@ import io.saucr.core.quorum.View;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.ReplicationMetrics;
 import io.saucr.server.metrics.VoterView;
+import io.saucr.server.requests.AckTimes;
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequest;
 import io.saucr.server.runtime.CriticalThread;
 import io.saucr.server.runtime.FlushCause;
 import java.io.IOException;
@@ -126,11 +129,15 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     /** Followers that were asked to leave have left by then, or find their connections closed. */
     private static final long FOLLOWERS_LEAVE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /** So many writes that wait are shown. */
+    private static final int MOST_WAITING = 10;
+
     private static final long LOW_BITS = 0xffffffffL;
 
     private final SaucrQuorumPeer peer;
     private final SaucrTxnLog log;
     private final ReplicationMetrics metrics;
+    private final RequestWatch watch;
     private final Thread heartbeats;
     private final LeaderPipeline pipeline;
     private volatile boolean stopped;
@@ -148,6 +155,11 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     private final LeaderState<SaucrLearnerHandler, LearnerSyncRequest> state;
     private final LeaderDecisions<SaucrLearnerHandler, LearnerSyncRequest> decisions;
     private final HandOver<SaucrLearnerHandler> handOver = new HandOver<>();
+    private final AckTimes acks;
+
+    /** The newest write that was reported as slow before it was committed. */
+    private long reportedWaiting;
+
     private QuorumVerifier configuration;
 
     /** What the state has decided to close, until the thread that told it of the event takes it. */
@@ -164,12 +176,15 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             SaucrLeaderServer zk,
             SaucrTxnLog log,
             SaucrSettings settings,
-            ReplicationMetrics metrics)
+            ReplicationMetrics metrics,
+            RequestWatch watch)
             throws IOException {
         super(self, zk);
         this.peer = self;
         this.log = log;
         this.metrics = metrics;
+        this.watch = watch;
+        this.acks = new AckTimes(watch.stages());
         this.configuration = self.getQuorumVerifier();
         Set<Long> voters = configuration.getVotingMembers().keySet();
         FailureDetector detector =
@@ -566,6 +581,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             LOG.info("Sealed the view of servers {} at {}", view.members(), Zxid.toString(zxid));
         }
         log.proposed(zxid, proposal.getData());
+        acks.proposed(zxid, now);
     }
 
     /**
@@ -660,8 +676,10 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         }
         traceAck(sid, zxid);
         long now = System.nanoTime();
+        acks.acked(sid, zxid, now);
         commit(
                 own ? state.ackedByLeader(zxid, now) : state.acked(connection, zxid, now),
+                sid,
                 followerAddr,
                 now);
         state.settled(now);
@@ -688,7 +706,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         }
     }
 
-    private void commit(long through, SocketAddress followerAddr, long now) {
+    private void commit(long through, long completedBy, SocketAddress followerAddr, long now) {
         while (allowedToCommit && lastCommitted < through) {
             long zxid = lastCommitted + 1;
             for (LearnerSyncRequest sync = state.nextSyncBefore(zxid);
@@ -700,6 +718,10 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             tellSupporters(proposal, zxid);
             boolean reconfiguration = proposal.request.getHdr().getType() == OpCode.reconfig;
             metrics.committed(state.mode(zxid));
+            acks.committed(zxid, now);
+            if (watch.isSlow(proposal.request, now)) {
+                watch.committed(write(proposal, zxid), completedBy, now);
+            }
             if (!super.tryToCommit(proposal, zxid, followerAddr)) {
                 throw new IllegalStateException(
                         "ZooKeeper does not commit 0x" + Long.toHexString(zxid));
@@ -708,6 +730,45 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             if (reconfiguration) {
                 state.reconfigured(now);
             }
+        }
+    }
+
+    private RequestWatch.Write write(Proposal proposal, long zxid) {
+        Request request = proposal.request;
+        return new RequestWatch.Write(
+                request,
+                zxid,
+                request.getOwner() instanceof LearnerHandler learner ? learner.getSid() : 0,
+                acks,
+                state.mode(zxid),
+                configuration.getVotingMembers().keySet());
+    }
+
+    /** The oldest writes that are not committed, if they are slow. */
+    synchronized List<SlowRequest> waitingWrites() {
+        long now = System.nanoTime();
+        List<SlowRequest> result = new ArrayList<>();
+        for (long zxid = lastCommitted + 1; result.size() < MOST_WAITING; zxid++) {
+            Proposal proposal = outstandingProposals.get(zxid);
+            if (proposal == null
+                    || proposal.request == null
+                    || !watch.isSlow(proposal.request, now)) {
+                break;
+            }
+            result.add(watch.waiting(write(proposal, zxid), now));
+        }
+        return result;
+    }
+
+    /** The log names a write that waits while it waits: it may wait for ever. */
+    private void reportWaiting(long now) {
+        Proposal oldest = outstandingProposals.get(lastCommitted + 1);
+        if (oldest != null
+                && oldest.request != null
+                && lastCommitted + 1 != reportedWaiting
+                && watch.isSlow(oldest.request, now)) {
+            reportedWaiting = lastCommitted + 1;
+            watch.reportWaiting(watch.waiting(write(oldest, reportedWaiting), now));
         }
     }
 
@@ -934,6 +995,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             }
         }
         excuseOwnLog(now);
+        reportWaiting(now);
         long again = state.round(now, tickPings, log.diskSilence(now), zk.isRunning());
         if (state.draining()) {
             state.drain(now);

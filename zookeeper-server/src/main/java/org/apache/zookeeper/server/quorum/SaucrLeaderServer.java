@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.server.requests.RequestWatch;
 import java.io.File;
 import java.io.IOException;
 import org.apache.zookeeper.ZooDefs.OpCode;
@@ -27,6 +28,7 @@ import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
  */
 final class SaucrLeaderServer extends LeaderZooKeeperServer implements BatchingServer {
     private final SaucrTxnSnapLog snapLog;
+    private final RequestWatch watch;
 
     /** Guarded by this. */
     private ContainerManager containers;
@@ -35,9 +37,11 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer implements BatchingS
     private boolean loading;
     private boolean killedSession;
 
-    SaucrLeaderServer(SaucrTxnSnapLog snapLog, QuorumPeer self, ZKDatabase database)
+    SaucrLeaderServer(
+            SaucrTxnSnapLog snapLog, QuorumPeer self, ZKDatabase database, RequestWatch watch)
             throws IOException {
         super(snapLog, self, database);
+        this.watch = watch;
         this.snapLog = snapLog;
     }
 
@@ -88,6 +92,7 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer implements BatchingS
                         getZKDatabase(),
                         new Leader.ToBeAppliedRequestProcessor(
                                 new FinalRequestProcessor(this), getLeader()),
+                        watch,
                         Long.toString(getServerId()),
                         true,
                         getZooKeeperServerListener());
@@ -99,7 +104,7 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer implements BatchingS
         madeLog.start();
         pipeline.logsBy(madeLog);
         InlineProposalProcessor madeProposals =
-                new InlineProposalProcessor(this, leader, pipeline, made, madeLog);
+                new InlineProposalProcessor(this, leader, pipeline, made, madeLog, watch);
         pipeline.proposesBy(madeProposals);
         prepRequestProcessor = madeProposals;
         prepRequestProcessor.start();

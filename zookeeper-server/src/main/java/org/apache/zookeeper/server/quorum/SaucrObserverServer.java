@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.server.requests.RequestWatch;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
  * its log has one.
  */
 final class SaucrObserverServer extends ObserverZooKeeperServer implements BatchingServer {
+    private final RequestWatch watch;
     private final LongSupplier nanoTime;
     private final boolean logs = self.getSyncEnabled();
     private volatile InlineCommitProcessor commits;
@@ -26,15 +28,21 @@ final class SaucrObserverServer extends ObserverZooKeeperServer implements Batch
     /** Read from the leader and not handed to the log; of the thread that reads. */
     private final List<Request> unlogged = new ArrayList<>();
 
-    SaucrObserverServer(FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database)
+    SaucrObserverServer(
+            FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database, RequestWatch watch)
             throws IOException {
-        this(logFactory, self, database, System::nanoTime);
+        this(logFactory, self, database, watch, System::nanoTime);
     }
 
     SaucrObserverServer(
-            FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database, LongSupplier nanoTime)
+            FileTxnSnapLog logFactory,
+            QuorumPeer self,
+            ZKDatabase database,
+            RequestWatch watch,
+            LongSupplier nanoTime)
             throws IOException {
         super(logFactory, self, database);
+        this.watch = watch;
         this.nanoTime = nanoTime;
     }
 
@@ -49,6 +57,7 @@ final class SaucrObserverServer extends ObserverZooKeeperServer implements Batch
                 new InlineCommitProcessor(
                         getZKDatabase(),
                         new FinalRequestProcessor(this),
+                        watch,
                         Long.toString(getServerId()),
                         true,
                         getZooKeeperServerListener(),

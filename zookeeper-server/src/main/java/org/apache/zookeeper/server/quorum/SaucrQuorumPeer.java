@@ -6,6 +6,8 @@ import io.saucr.core.quorum.View;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.metrics.ReplicationMetrics;
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequest;
 import io.saucr.server.runtime.CriticalThread;
 import io.saucr.server.runtime.DiskWatch;
 import io.saucr.server.runtime.FlushCause;
@@ -14,6 +16,7 @@ import io.saucr.server.runtime.RecoveryProgress;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +45,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private final DiskWatch diskWatch;
     private final LogMetrics logMetrics;
     private final ReplicationMetrics replicationMetrics;
+    private final RequestWatch watch;
     private final Lifecycle lifecycle;
     private final int incarnation = Incarnation.draw();
 
@@ -93,16 +97,19 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     /**
      * @param logMetrics written by the log
      * @param replicationMetrics written by leaders
+     * @param watch gets each request, in every role
      */
     public SaucrQuorumPeer(
             SaucrSettings settings,
             LogMetrics logMetrics,
             ReplicationMetrics replicationMetrics,
+            RequestWatch watch,
             Lifecycle lifecycle)
             throws SaslException {
         this.settings = settings;
         this.logMetrics = logMetrics;
         this.replicationMetrics = replicationMetrics;
+        this.watch = watch;
         this.lifecycle = lifecycle;
         diskWatch = new DiskWatch(settings.diskTimeout(), LOG::warn);
     }
@@ -374,7 +381,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         hadRole = true;
         return new SaucrFollower(
                 this,
-                new SaucrFollowerServer(logFactory, txnSnapLog.log(), this, getZkDb()),
+                new SaucrFollowerServer(logFactory, txnSnapLog.log(), this, getZkDb(), watch),
                 txnSnapLog.log(),
                 settings,
                 incarnation);
@@ -386,10 +393,11 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         SaucrLeader made =
                 new SaucrLeader(
                         this,
-                        new SaucrLeaderServer(txnSnapLog, this, getZkDb()),
+                        new SaucrLeaderServer(txnSnapLog, this, getZkDb(), watch),
                         txnSnapLog.log(),
                         settings,
-                        replicationMetrics);
+                        replicationMetrics,
+                        watch);
         slowPin.leader(made);
         newestLeader = made;
         return made;
@@ -408,6 +416,14 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             return "server " + getMyId() + " does not lead";
         }
         return to == getMyId() ? "server " + to + " leads already" : leads.handOver(to, limitNanos);
+    }
+
+    /** The oldest writes that this leader has not committed, if they are slow; any thread. */
+    public List<SlowRequest> waitingWrites() {
+        SaucrLeader leads = newestLeader;
+        return leads == null || getPeerState() != ServerState.LEADING
+                ? List.of()
+                : leads.waitingWrites();
     }
 
     /** R28: the leader names the next one, to this server among others. */
@@ -439,7 +455,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     protected Observer makeObserver(FileTxnSnapLog logFactory) throws IOException {
         return new SaucrObserver(
-                this, new SaucrObserverServer(logFactory, this, getZkDb()), txnSnapLog.log());
+                this,
+                new SaucrObserverServer(logFactory, this, getZkDb(), watch),
+                txnSnapLog.log());
     }
 
     /** R10: whoever looks for a leader has everything on disk first. */

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.metrics.ReplicationMetrics;
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequests;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -163,7 +166,11 @@ class BallotsTest {
         SaucrQuorumPeer peer =
                 server1Of5(
                         new SaucrQuorumPeer(
-                                settings, new LogMetrics(), new ReplicationMetrics(), null));
+                                settings,
+                                new LogMetrics(),
+                                new ReplicationMetrics(),
+                                new RequestWatch(new SlowRequests(Duration.ZERO)),
+                                null));
         FastLeaderElection created = (FastLeaderElection) peer.createElectionAlgorithm(3);
         try {
             assertThat(created.recvqueue).isInstanceOf(Ballots.class);

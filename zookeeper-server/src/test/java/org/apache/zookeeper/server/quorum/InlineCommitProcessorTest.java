@@ -3,7 +3,10 @@ package org.apache.zookeeper.server.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequests;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -145,6 +148,7 @@ class InlineCommitProcessorTest {
                 new InlineCommitProcessor(
                         database,
                         last,
+                        new RequestWatch(new SlowRequests(Duration.ZERO)),
                         "test",
                         matchSyncs,
                         (thread, code) -> failures.add(thread),
@@ -1200,7 +1204,12 @@ class InlineCommitProcessorTest {
         void run() throws Exception {
             stage =
                     new InlineCommitProcessor(
-                            database, this, "model", true, (name, code) -> wrong.add(name));
+                            database,
+                            this,
+                            new RequestWatch(new SlowRequests(Duration.ZERO)),
+                            "model",
+                            true,
+                            (name, code) -> wrong.add(name));
             stage.start();
             try {
                 List<Future<?>> running = new ArrayList<>();

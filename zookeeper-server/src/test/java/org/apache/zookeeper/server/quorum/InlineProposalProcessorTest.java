@@ -3,7 +3,10 @@ package org.apache.zookeeper.server.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequests;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -121,12 +124,24 @@ class InlineProposalProcessorTest {
     void open() throws Exception {
         snapLog = Logs.open(folder);
         database = new ZKDatabase(snapLog);
-        SaucrLeaderServer server = new SaucrLeaderServer(snapLog, new QuorumPeer(), database);
+        SaucrLeaderServer server =
+                new SaucrLeaderServer(
+                        snapLog,
+                        new QuorumPeer(),
+                        database,
+                        new RequestWatch(new SlowRequests(Duration.ZERO)));
         LeaderLog log =
                 new LeaderLog(server, acked -> acked.forEach(each -> logged.add(each.cxid)));
         log.start();
         proposals =
-                new InlineProposalProcessor(server, leader, leader, new Nothing(), log, clock::get);
+                new InlineProposalProcessor(
+                        server,
+                        leader,
+                        leader,
+                        new Nothing(),
+                        log,
+                        new RequestWatch(new SlowRequests(Duration.ZERO)),
+                        clock::get);
     }
 
     @AfterEach

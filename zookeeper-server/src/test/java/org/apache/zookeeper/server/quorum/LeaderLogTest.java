@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.core.Zxid;
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequests;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -38,7 +41,11 @@ class LeaderLogTest {
     void open() throws Exception {
         snapLog = Logs.open(folder);
         SaucrLeaderServer server =
-                new SaucrLeaderServer(snapLog, new QuorumPeer(), new ZKDatabase(snapLog));
+                new SaucrLeaderServer(
+                        snapLog,
+                        new QuorumPeer(),
+                        new ZKDatabase(snapLog),
+                        new RequestWatch(new SlowRequests(Duration.ZERO)));
         log =
                 new LeaderLog(
                         server,

@@ -3,9 +3,12 @@ package org.apache.zookeeper.server.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Zxid;
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequests;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -38,7 +41,12 @@ class SaucrLeaderServerTest {
     void open() throws Exception {
         snapLog = Logs.open(folder);
         database = new ZKDatabase(snapLog);
-        server = new SaucrLeaderServer(snapLog, new QuorumPeer(), database);
+        server =
+                new SaucrLeaderServer(
+                        snapLog,
+                        new QuorumPeer(),
+                        database,
+                        new RequestWatch(new SlowRequests(Duration.ZERO)));
     }
 
     @AfterEach

@@ -3,8 +3,11 @@ package org.apache.zookeeper.server.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Zxid;
+import io.saucr.server.requests.RequestWatch;
+import io.saucr.server.requests.SlowRequests;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.Request;
@@ -50,7 +53,13 @@ class SaucrObserverServerTest {
         QuorumPeer peer = new QuorumPeer();
         peer.setSyncEnabled(logs);
         // A clock that stands still: work that takes long goes to another thread.
-        server = new SaucrObserverServer(snapLog, peer, new ZKDatabase(snapLog), () -> 0);
+        server =
+                new SaucrObserverServer(
+                        snapLog,
+                        peer,
+                        new ZKDatabase(snapLog),
+                        new RequestWatch(new SlowRequests(Duration.ZERO)),
+                        () -> 0);
         SaucrObserver observer = new SaucrObserver(peer, server, snapLog.log());
         peer.setObserver(observer);
         server.setupRequestProcessors();
