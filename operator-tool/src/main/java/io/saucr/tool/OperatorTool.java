@@ -30,6 +30,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             OrderCommand.Shed.class,
             MemberCommand.class,
             MoveLeaderCommand.class,
+            TopCommand.class,
+            SlowRequestsCommand.class,
             SnapshotCommand.class,
             BackupCommand.class,
         },
