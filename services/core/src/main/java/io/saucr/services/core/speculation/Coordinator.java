@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Coordinates a group for one epoch: announces which versions are final (D6), and decides after a
@@ -251,6 +253,19 @@ public final class Coordinator {
                                             + ", and "
                                             + least
                                             + " was final: its folder is an old copy")));
+        }
+        OptionalLong left = head.members().get(member).left();
+        if (left.isPresent() && listing.newest() > left.getAsLong()) {
+            return new Next(
+                    this,
+                    List.of(
+                            new Action.Refuse(
+                                    member,
+                                    "it has versions up to "
+                                            + listing.newest()
+                                            + ", and left the group, or joins it, with "
+                                            + left.getAsLong()
+                                            + ": its folder is of another one")));
         }
         View view = views.get(member);
         Coordinator next =
@@ -509,6 +524,31 @@ public final class Coordinator {
             next = next.with(each.getKey(), each.getValue().counted());
         }
         return next.write(head.decided(cuts), actions);
+    }
+
+    /**
+     * Members whose versions others wait for: what those reported depends on a version that was not
+     * reported. Where that lasts for too long they are {@link #overdue}.
+     */
+    public Set<Integer> waitedFor() {
+        Set<Integer> waitedFor = new TreeSet<>();
+        VersionVector there = announced;
+        for (Map.Entry<Integer, View> each : views.entrySet()) {
+            for (Sealed version : each.getValue().reported()) {
+                there = there.with(each.getKey(), version.version());
+            }
+        }
+        for (View view : views.values()) {
+            for (Sealed version : view.reported()) {
+                VersionVector lacking = version.dependencies().beyond(there);
+                for (int member = 0; member < lacking.members(); member++) {
+                    if (lacking.at(member) > 0) {
+                        waitedFor.add(member);
+                    }
+                }
+            }
+        }
+        return waitedFor;
     }
 
     /** What the head says, as far as this one has written it. */

@@ -8,11 +8,13 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * What the znode {@code head} of a group says: which member coordinates, and what was decided last
@@ -118,6 +120,32 @@ public record GroupHead(
             floor = floor.with(member, members.get(member).left().orElse(floor.at(member)));
         }
         return floor;
+    }
+
+    /** The first head of a group, of one member that coordinates it. */
+    public static GroupHead first(String name, Birth birth, long nonce, String at) {
+        Member only = new Member(name, birth, 0, OptionalLong.of(0));
+        return new GroupHead(1, nonce, 0, at, 1, List.of(only));
+    }
+
+    /**
+     * The same with one member more, the last one. It is in the group as one that left before its
+     * first version: nobody waits for it, and it is admitted without a decision (D13). Together
+     * with {@link #claimed}, so that a coordinator that does not know it is over.
+     *
+     * @throws IllegalArgumentException where the name is a member's, or the group is full
+     */
+    public GroupHead joined(String name, Birth birth) {
+        List<Member> more = new ArrayList<>(members);
+        more.add(new Member(name, birth, 0, OptionalLong.of(0)));
+        return new GroupHead(epoch, nonce, leader, address, world, more);
+    }
+
+    /** The index of a member; empty where the name is none's. */
+    public OptionalInt indexOf(String name) {
+        return IntStream.range(0, members.size())
+                .filter(it -> members.get(it).name().equals(name))
+                .findFirst();
     }
 
     /** The same with another member as its coordinator, which begins an epoch (D9). */

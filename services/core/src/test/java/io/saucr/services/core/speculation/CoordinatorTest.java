@@ -208,6 +208,59 @@ class CoordinatorTest {
     }
 
     @Test
+    void d9WhoOthersWaitForIsKnown() {
+        allList();
+        assertThat(coordinator.waitedFor()).isEmpty();
+        assertThat(then(coordinator.reported(0, 1, List.of(sealed(2, 0, 1, 2))))).isEmpty();
+        assertThat(coordinator.waitedFor()).containsExactly(1, 2);
+        // It is there, and waits for the third itself.
+        assertThat(then(coordinator.reported(1, 1, List.of(sealed(1, 0, 0, 1))))).isEmpty();
+        assertThat(coordinator.waitedFor()).containsExactly(2);
+        assertThat(then(coordinator.reported(2, 1, List.of(sealed(2))))).isNotEmpty();
+        assertThat(coordinator.waitedFor()).isEmpty();
+    }
+
+    /** Its epoch begins with its name in the head, so no coordinator that lacks it decides. */
+    @Test
+    void d13ANewMemberIsAdmittedWithoutADecision() {
+        GroupHead joined = HEAD.joined("d", new Birth(3, 4)).claimed(3, 7, "host:4");
+        assertThat(joined.indexOf("d")).hasValue(3);
+        assertThat(joined.indexOf("e")).isEmpty();
+        coordinator = Coordinator.of(joined, 9);
+        assertThat(then(coordinator.listed(0, listing(1, 0)))).isEmpty();
+        List<Action> writes = then(coordinator.started(3, listing(1, 0)));
+        GroupHead admitted = joined.admitted(3);
+        assertThat(writes).containsExactly(new Action.Write(admitted, 9));
+        assertThat(then(coordinator.wrote(10)))
+                .containsExactly(new Action.Admitted(3, 6, new Decision(1, VersionVector.NONE)));
+        // From now on it is waited for as any other.
+        assertThat(then(coordinator.unlinked(3))).isEmpty();
+        assertThat(then(coordinator.reported(0, 1, List.of(sealed(1, 0, 0, 0, 1))))).isEmpty();
+        assertThat(
+                        then(
+                                coordinator.listed(
+                                        3,
+                                        new Listing(1, 0, List.of(sealed(1)), VersionVector.NONE))))
+                .contains(new Action.Boundary(3, 6, 1, VersionVector.of(1, 0, 0, 1)));
+    }
+
+    /** A decision would give it a cut beyond the note, which no head can say. */
+    @Test
+    void d15AMemberThatHasMoreThanItLeftWithIsRefused() {
+        coordinator = Coordinator.of(HEAD.joined("d", new Birth(3, 4)).claimed(3, 7, "h:4"), 9);
+        for (int member = 0; member < 3; member++) {
+            assertThat(then(coordinator.listed(member, listing(1, 0)))).isEmpty();
+        }
+        assertThat(then(coordinator.started(3, listing(1, 0, sealed(1)))))
+                .containsExactly(
+                        new Action.Refuse(
+                                3,
+                                "it has versions up to 1, and left the group, or joins it, with 0:"
+                                        + " its folder is of another one"));
+        assertThat(then(coordinator.started(3, listing(1, 0)))).hasSize(1);
+    }
+
+    @Test
     void d15AnOldCopyIsRefused() {
         allList();
         assertThat(then(coordinator.reported(1, 1, List.of(sealed(1), sealed(2))))).hasSize(3);

@@ -65,6 +65,27 @@ class GroupHeadTest {
     }
 
     @Test
+    void d13AMemberThatJoinsLacksNothing() throws Exception {
+        GroupHead first = GroupHead.first("trips", BIRTH, 255, "host:1");
+        assertThat(first.floor()).isEqualTo(VersionVector.NONE);
+        GroupHead both = first.joined("hotels", new Birth(3, 4));
+        assertThat(GroupHead.decode(both.encode())).isEqualTo(both);
+        assertThat(both.indexOf("hotels")).hasValue(1);
+        assertThat(both.members().get(1).left()).hasValue(0);
+        assertThatThrownBy(() -> both.joined("trips", BIRTH))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("trips is a member twice");
+        GroupHead full = first;
+        while (full.members().size() < GroupHead.MOST_MEMBERS) {
+            full = full.joined("m" + full.members().size(), BIRTH);
+        }
+        GroupHead last = full;
+        assertThatThrownBy(() -> last.joined("more", BIRTH))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("33 members, at most 32");
+    }
+
+    @Test
     void onlyTheCutSaysWhatSurvivedADecision() {
         assertThat(HEAD.decision()).isEqualTo(new Decision(3, VersionVector.of(4)));
         assertThat(HEAD.floor()).isEqualTo(VersionVector.of(9));
