@@ -32,7 +32,8 @@ public final class FolderBirth implements AutoCloseable {
      * Opens a folder that is there, and changes nothing in it.
      *
      * @param name of the service or client
-     * @throws RefusedFolderException where it is in use, another's, damaged, or holds no service
+     * @throws RefusedFolderException where it is in use, another's, damaged, holds no service, or
+     *     one that is a member of a group
      * @throws IOException where the disk fails
      */
     public static FolderBirth open(Disk disk, Path folder, String name) throws IOException {
@@ -49,6 +50,7 @@ public final class FolderBirth implements AutoCloseable {
         boolean opened = false;
         try {
             Identity identity = ServiceFolder.decode(disk, file, name);
+            ServiceFolder.refuseMember(folder, identity);
             opened = true;
             return new FolderBirth(disk, file, lock, identity);
         } finally {

@@ -467,6 +467,11 @@ public final class FolderReader {
                 .map(Identity.Shared::journal);
     }
 
+    /** The group of which the service is a member, or was one; empty where it never was. */
+    public Optional<Membership> membership() {
+        return Optional.ofNullable(identity).flatMap(Identity::membership);
+    }
+
     /** The name of the service or client; empty where the identity cannot be read. */
     public Optional<String> name() {
         return Optional.ofNullable(identity).map(Identity::name);

@@ -25,6 +25,7 @@ import java.util.zip.CRC32C;
  * @param marker the birth that held the once client's marker when the order was given (E5)
  * @param bound to which service a client belongs; empty where it is none, or has met none
  * @param shared the journal of others that has the newest turns; empty where this folder has all
+ * @param membership of a service that is or was a member of a group; empty where it never was
  */
 record Identity(
         Birth birth,
@@ -37,7 +38,8 @@ record Identity(
         Optional<Incarnation> replaces,
         Optional<Birth> marker,
         String bound,
-        Optional<Shared> shared) {
+        Optional<Shared> shared,
+        Optional<Membership> membership) {
 
     /**
      * Where the newest turns of a folder are that has no journal of its own.
@@ -66,7 +68,8 @@ record Identity(
                             + "(?:replaces ([0-9a-f]{32}) ([0-9]{1,18}) ([0-9a-f]{16})\n)?"
                             + "(?:marker ([0-9a-f]{32})\n)?"
                             + "(?:bound ([^\n]+)\n)?"
-                            + "(?:shared ([0-9a-f]{32}) ([0-9a-f]{16})\n)?");
+                            + "(?:shared ([0-9a-f]{32}) ([0-9a-f]{16})\n)?"
+                            + "(?:group (in|left) ([0-9]{1,18}) ([0-9]{1,18}) ([^\n]+)\n)?");
 
     private static final Pattern START = Pattern.compile("start ([0-9]{1,18}) ([0-9a-f]{16})");
 
@@ -88,6 +91,7 @@ record Identity(
                 Optional.empty(),
                 Optional.empty(),
                 "",
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -126,37 +130,67 @@ record Identity(
 
     private Identity with(List<Incarnation> those, long held, boolean journal, long number) {
         return new Identity(
-                birth, name, those, held, journal, number, formers, replaces, marker, bound,
-                shared);
+                birth,
+                name,
+                those,
+                held,
+                journal,
+                number,
+                formers,
+                replaces,
+                marker,
+                bound,
+                shared,
+                membership);
     }
 
     /** Where a client belongs to a service. */
     Identity bound(String to) {
-        return with(to, shared, begun);
+        return with(to, shared, begun, membership);
     }
 
     /** Where its newest turns are in a journal that it shares. */
     Identity shared(Shared with) {
-        return with(bound, Optional.of(with), begun);
+        return with(bound, Optional.of(with), begun, membership);
     }
 
     /** Where all of its turns are in the folder. */
     Identity alone(boolean hasBase) {
-        return with(bound, Optional.empty(), hasBase);
+        return with(bound, Optional.empty(), hasBase, membership);
     }
 
-    private Identity with(String to, Optional<Shared> journal, boolean hasBegun) {
+    /** Where the service is a member of a group, or was one. */
+    Identity member(Membership of) {
+        return with(bound, shared, begun, Optional.of(of));
+    }
+
+    private Identity with(
+            String to, Optional<Shared> journal, boolean hasBegun, Optional<Membership> group) {
         return new Identity(
                 birth, name, starts, confirmed, hasBegun, spent, formers, replaces, marker, to,
-                journal);
+                journal, group);
     }
 
-    /** Under a new birth; numbers of starts go on, so that the journal's stay in order (K11). */
+    /**
+     * Under a new birth, which is no member of a group; numbers of starts go on, so that the
+     * journal's stay in order (K11).
+     */
     Identity bornAnew(Birth now, Optional<Incarnation> head, Optional<Birth> markerOf) {
         List<Former> more = new ArrayList<>(formers);
         more.add(new Former(birth, lastNumber()));
         return new Identity(
-                now, name, List.of(), 0, begun, lastNumber(), more, head, markerOf, "", shared);
+                now,
+                name,
+                List.of(),
+                0,
+                begun,
+                lastNumber(),
+                more,
+                head,
+                markerOf,
+                "",
+                shared,
+                Optional.empty());
     }
 
     private long lastNumber() {
@@ -219,6 +253,15 @@ record Identity(
                         text.append("shared ")
                                 .append(it.journal())
                                 .append(String.format(" %016x\n", it.tag())));
+        membership.ifPresent(
+                it ->
+                        text.append(it.in() ? "group in " : "group left ")
+                                .append(it.world())
+                                .append(' ')
+                                .append(it.version())
+                                .append(' ')
+                                .append(it.group())
+                                .append('\n'));
         for (Incarnation start : starts) {
             text.append("start ")
                     .append(start.number())
@@ -296,7 +339,15 @@ record Identity(
                                 of ->
                                         new Shared(
                                                 Birth.parse(of),
-                                                Long.parseUnsignedLong(matcher.group(13), 16))));
+                                                Long.parseUnsignedLong(matcher.group(13), 16))),
+                Optional.ofNullable(matcher.group(14))
+                        .map(
+                                in ->
+                                        new Membership(
+                                                matcher.group(17),
+                                                in.equals("in"),
+                                                Long.parseLong(matcher.group(15)),
+                                                Long.parseLong(matcher.group(16)))));
     }
 
     private static String checksum(String text) {

@@ -58,17 +58,74 @@ public final class ServiceFolder implements AutoCloseable {
     /** The same on any disk. */
     public static ServiceFolder open(Disk disk, Path path, String name, SecureRandom random)
             throws IOException {
-        return open(disk, path, name, random, true);
+        return open(disk, path, name, random, ServiceFolder::refuseElsewhere);
+    }
+
+    /**
+     * The same of a service that is a member of a group, or is to be: {@link #member} says so once
+     * something in the folder may be undone.
+     *
+     * @param group its path in the ensemble
+     * @throws RefusedFolderException also where it is a member of another group
+     */
+    public static ServiceFolder openMember(
+            Disk disk, Path path, String name, String group, SecureRandom random)
+            throws IOException {
+        return open(
+                disk,
+                path,
+                name,
+                random,
+                (folder, it) -> {
+                    refuseShared(folder, it);
+                    if (it.membership().filter(of -> !of.group().equals(group)).isPresent()) {
+                        refuseMember(folder, it);
+                    }
+                });
     }
 
     /** The same of a folder whose journal is one that it shares, or is to be. */
     static ServiceFolder openSharing(Disk disk, Path path, String name, SecureRandom random)
             throws IOException {
-        return open(disk, path, name, random, false);
+        return open(disk, path, name, random, ServiceFolder::refuseMember);
+    }
+
+    /** Refuses a folder for what its identity says. */
+    private interface Check {
+        void look(Path folder, Identity of) throws RefusedFolderException;
+    }
+
+    private static void refuseElsewhere(Path folder, Identity of) throws RefusedFolderException {
+        refuseShared(folder, of);
+        refuseMember(folder, of);
+    }
+
+    private static void refuseShared(Path folder, Identity of) throws RefusedFolderException {
+        if (of.shared().isPresent()) {
+            throw new RefusedFolderException(
+                    folder,
+                    -1,
+                    "its newest turns are in the journal of generation "
+                            + of.shared().get().journal()
+                            + ", which it shares with other partitions. Start those and release"
+                            + " this one there");
+        }
+    }
+
+    static void refuseMember(Path folder, Identity of) throws RefusedFolderException {
+        if (of.membership().filter(Membership::in).isPresent()) {
+            throw new RefusedFolderException(
+                    folder,
+                    -1,
+                    "it is of a member of the group "
+                            + of.membership().get().group()
+                            + ", whose newest turns may still be undone. Start it as a member of"
+                            + " that group and let it leave there");
+        }
     }
 
     private static ServiceFolder open(
-            Disk disk, Path path, String name, SecureRandom random, boolean alone)
+            Disk disk, Path path, String name, SecureRandom random, Check check)
             throws IOException {
         if (name.isEmpty() || name.length() > Identity.LONGEST_NAME || name.indexOf('\n') >= 0) {
             throw new IllegalArgumentException(
@@ -85,15 +142,7 @@ public final class ServiceFolder implements AutoCloseable {
             deleteUnfinished(disk, path.resolve(BASE));
             Reserve.releaseIfBelow(disk, path, LARGEST_IDENTITY_BYTES);
             Identity before = identity(disk, path, name, random);
-            if (alone && before.shared().isPresent()) {
-                throw new RefusedFolderException(
-                        path,
-                        -1,
-                        "its newest turns are in the journal of generation "
-                                + before.shared().get().journal()
-                                + ", which it shares with other partitions. Start those and release"
-                                + " this one there");
-            }
+            check.look(path, before);
             Identity identity = before.started(random.nextLong());
             disk.replace(path.resolve(IDENTITY), identity.encode());
             opened = true;
@@ -328,6 +377,16 @@ public final class ServiceFolder implements AutoCloseable {
             throw new IllegalArgumentException("one line, not \"" + to + "\"");
         }
         replace(identity.bound(to));
+    }
+
+    /** The group of which its service is a member, or was one; empty where it never was. */
+    public Optional<Membership> membership() {
+        return identity.membership();
+    }
+
+    /** Notes that its service is a member of a group, or has left; returns when that is forced. */
+    public void member(Membership of) throws IOException {
+        replace(identity.member(of));
     }
 
     /** The bytes that its disk could still take. */

@@ -57,7 +57,7 @@ public final class FoldedState {
         } else if (Recording.isSection(section)) {
             core.recover(DeltaFormat.read(Recording.turn(content), content));
             Recording.store(core, outbox);
-        } else {
+        } else if (!SurvivingVersions.isSection(section)) {
             throw new IOException(
                     "the snapshot of "
                             + name

@@ -6,6 +6,7 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.Stored;
 import io.saucr.services.journal.FolderReader;
+import io.saucr.services.journal.Membership;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.SharedJournal;
 import io.saucr.services.state.StateStore;
@@ -97,6 +98,9 @@ public record FolderContents(
         if (OutboxFiles.isSection(section)) {
             return "files of messages that wait for peers";
         }
+        if (SurvivingVersions.isSection(section)) {
+            return "the version in a group";
+        }
         return section.equals(ONCE_SECTION) ? "operations" : "of a release that this one is not";
     }
 
@@ -166,8 +170,15 @@ public record FolderContents(
         private Kind kind = Kind.UNKNOWN;
         private ServiceCore core;
 
+        /** Of a member of a group, whose newest turns may have been undone (D10). */
+        private final Optional<SurvivingVersions> survived;
+
         Reading(FolderReader files) {
             this.files = files;
+            survived =
+                    files.membership()
+                            .filter(Membership::in)
+                            .map(it -> new SurvivingVersions(it, files.baseTurn()));
         }
 
         FolderContents read() {
@@ -181,6 +192,10 @@ public record FolderContents(
                 core = new ServiceCore(files.name().get(), files.incarnations(), Limits.standard());
                 files.sections(this::section);
                 files.turns(this::turn);
+                for (SurvivingVersions.Layer each :
+                        survived.map(SurvivingVersions::layers).orElse(List.of())) {
+                    recover(each.lastTurn(), each.turns());
+                }
             } catch (IOException | RuntimeException e) {
                 unread.add(
                         e.getMessage() == null || !(e instanceof IOException)
@@ -204,6 +219,8 @@ public record FolderContents(
                 core.recover(DeltaFormat.read(turnOf(content), content));
             } else if (name.equals(ONCE_SECTION)) {
                 kind = Kind.ONCE_CLIENT;
+            } else if (survived.isPresent() && SurvivingVersions.isSection(name)) {
+                survived.get().base(content);
             }
         }
 
@@ -224,11 +241,17 @@ public record FolderContents(
                                 ? Kind.ONCE_CLIENT
                                 : Kind.SERVICE;
             }
-            if (kind == Kind.SERVICE) {
-                core.recover(DeltaFormat.read(turn, delta));
-                // Who only looks keeps no messages beyond their windows.
-                List<Stored> unused = core.stored();
+            if (survived.isPresent()) {
+                survived.get().record(turn, delta);
+            } else if (kind == Kind.SERVICE) {
+                recover(turn, delta);
             }
+        }
+
+        private void recover(long turn, ByteBuffer delta) throws IOException {
+            core.recover(DeltaFormat.read(turn, delta));
+            // Who only looks keeps no messages beyond their windows.
+            List<Stored> unused = core.stored();
         }
     }
 }

@@ -236,7 +236,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
             state.load(section, content);
         } else if (Recording.isSection(section)) {
             recording.load(content);
-        } else {
+        } else if (!SurvivingVersions.isSection(section)) {
             throw new IOException(
                     "the base of "
                             + name

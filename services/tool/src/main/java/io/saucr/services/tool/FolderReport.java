@@ -9,6 +9,7 @@ import io.saucr.services.core.Change;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.FolderReader;
+import io.saucr.services.journal.Membership;
 import io.saucr.services.turns.FolderContents;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -114,10 +115,16 @@ final class FolderReport {
         return json;
     }
 
+    /** The group of which the service is a member. */
+    private Optional<String> group() {
+        return files.membership().filter(Membership::in).map(Membership::group);
+    }
+
     ObjectNode json() {
         ObjectNode json = verdict();
         json.put("kind", contents.kind().toString());
         json.put("name", files.name().orElse(null));
+        json.put("group", group().orElse(null));
         json.put("generation", birth().map(Birth::toString).orElse(null));
         json.put("confirmedStart", files.confirmed());
         ArrayNode starts = json.putArray("starts");
@@ -246,6 +253,15 @@ final class FolderReport {
         head.add(List.of("generation", birth().map(Birth::toString).orElse("?")));
         head.add(List.of("starts", starts()));
         head.add(List.of("in use", files.inUseBy().map(it -> "by " + it).orElse("no")));
+        group().ifPresent(
+                        it ->
+                                head.add(
+                                        List.of(
+                                                "group",
+                                                it
+                                                        + ": a member. The numbers here are those"
+                                                        + " of records; the newest turn is "
+                                                        + contents.turn())));
         head.add(List.of("newest turn", Long.toString(files.lastTurn())));
         head.add(List.of("known synced", "up to turn " + files.forcedTurn()));
         head.add(List.of("base", files.baseTurn() == 0 ? "none" : "of turn " + files.baseTurn()));
