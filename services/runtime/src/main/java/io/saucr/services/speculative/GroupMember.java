@@ -1,0 +1,716 @@
+package io.saucr.services.speculative;
+
+import io.saucr.services.Address;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.speculation.Decision;
+import io.saucr.services.core.speculation.GroupHead;
+import io.saucr.services.core.speculation.Listing;
+import io.saucr.services.core.speculation.VersionRecord.Sealed;
+import io.saucr.services.core.speculation.VersionVector;
+import io.saucr.services.ensemble.GroupNode;
+import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.ensemble.ServicePath;
+import io.saucr.services.group.GroupFrame;
+import io.saucr.services.group.GroupLink;
+import io.saucr.services.group.GroupLinks;
+import io.saucr.services.group.GroupListener;
+import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.Transport;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One service's part in its group: follows the head, lists and reports to the member that
+ * coordinates, and coordinates itself where nobody else does (D8, D9, D13). A member that does not
+ * reach its coordinator claims the head after a while, by its rank: a claim in haste does no harm.
+ *
+ * <p>It begins once the service holds its own head, so that no start reads the group's head before
+ * (K14). All happens on one thread, the group's; methods are for any thread.
+ */
+final class GroupMember implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
+
+    /** So many looks in one patience. */
+    private static final int LOOKS = 10;
+
+    /**
+     * What the service does with what it hears of its group; the group's thread, must not block.
+     */
+    interface Turns {
+
+        /** The service is this member from now on; once, before all else. */
+        void isMember(int index);
+
+        /** All that is on disk; empty while the passage to a world is not (D10). */
+        Optional<Listing> listing();
+
+        /** It passes to the world of a decision, a later one; a start runs from now on. */
+        void decided(Decision decision);
+
+        /** A start that had left runs from now on, in this world, with all that it listed. */
+        void admitted(Decision decision);
+
+        /** More is final. */
+        void bounded(long world, VersionVector boundary);
+
+        /** It has left. */
+        void left();
+
+        /** Whether a coordinator hears this member (D16). */
+        void led(boolean now);
+
+        /** It must not continue (D15). Once. */
+        void refused(String reason);
+    }
+
+    /**
+     * How long things may take.
+     *
+     * @param patience without a coordinator before the first one claims
+     * @param grace that others wait for a member before a decision is made without it
+     */
+    record Timing(Duration patience, Duration grace) {}
+
+    /** A request to the ensemble. */
+    private sealed interface Request {
+
+        record Read() implements Request {}
+
+        /** Of the coordinator, after an unknown outcome. */
+        record ReadBack(Coordination by) implements Request {}
+
+        record Create(GroupHead head) implements Request {}
+
+        /** A conditional write. */
+        sealed interface Set extends Request {
+            GroupHead head();
+
+            int version();
+        }
+
+        record Claim(GroupHead head, int version) implements Set {}
+
+        /** Of the coordinator. */
+        record Decide(Coordination by, GroupHead head, int version) implements Set {}
+    }
+
+    private final String group;
+    private final String name;
+    private final Incarnation start;
+    private final boolean known;
+    private final Timing timing;
+    private final Turns turns;
+    private final SecureRandom random = new SecureRandom();
+    private final ScheduledExecutorService thread;
+    private final GroupNode node;
+    private final GroupLinks links;
+    private String at;
+
+    // Of the group's thread.
+    private final ArrayDeque<Request> requests = new ArrayDeque<>();
+    private Request pending;
+    private GroupHead head;
+    private int version;
+    private int index = -1;
+
+    /** The highest that was seen, in the head or in a frame (D9). */
+    private long epoch;
+
+    private volatile Coordination coordination;
+
+    /** The link to the coordinator, where that is another process, and since when. */
+    private GroupLink leader;
+
+    private long linkedSince;
+
+    private String follows;
+    private boolean starts = true;
+    private boolean listed;
+    private long reportedWorld;
+    private long reported;
+    private long leaving = -1;
+    private boolean led;
+
+    /** Since when there is no link to a coordinator that lasts, by the steady clock. */
+    private long unlinkedSince = System.nanoTime();
+
+    /** Decisions up to this world were heard. */
+    private long decided;
+
+    private volatile boolean over;
+
+    private GroupMember(
+            ServicePath place,
+            String name,
+            Incarnation start,
+            boolean known,
+            NetOptions net,
+            Timing timing,
+            Turns turns)
+            throws IOException {
+        group = place.path();
+        this.name = name;
+        this.start = start;
+        this.known = known;
+        this.timing = timing;
+        this.turns = turns;
+        thread =
+                Executors.newSingleThreadScheduledExecutor(
+                        task -> {
+                            Thread made = new Thread(task, "group of " + name);
+                            made.setDaemon(true);
+                            return made;
+                        });
+        node = new GroupNode(place, thread, new Heads());
+        links =
+                GroupLinks.open(
+                        Transport.shared(),
+                        net,
+                        new GroupFrame.Hello(group, name, start),
+                        new Links(),
+                        thread);
+    }
+
+    /**
+     * Takes part in a group.
+     *
+     * @param place of the group in the ensemble; its address does not count
+     * @param name of the service
+     * @param start of it, which holds its own head
+     * @param known whether the service was a member before; then a head that lacks it is refused,
+     *     and none is made
+     * @param listens where members may reach this process, with port 0 for any
+     * @param net of these {@code silence} says how soon a lost link is noticed
+     * @param turns hears what follows
+     * @throws IOException where the port or keys cannot be used; says what to do
+     */
+    static GroupMember begin(
+            ServicePath place,
+            String name,
+            Incarnation start,
+            boolean known,
+            Address listens,
+            NetOptions net,
+            Timing timing,
+            Turns turns)
+            throws IOException {
+        GroupMember member = new GroupMember(place, name, start, known, net, timing, turns);
+        boolean begun = false;
+        try {
+            member.at = member.links.listen(listens).toString();
+            begun = true;
+        } finally {
+            if (!begun) {
+                member.close();
+            }
+        }
+        member.run(() -> member.request(new Request.Read()));
+        long every = timing.patience().toNanos() / LOOKS;
+        ScheduledFuture<?> unused =
+                member.thread.scheduleWithFixedDelay(
+                        () -> member.guarded(member::look), every, every, TimeUnit.NANOSECONDS);
+        return member;
+    }
+
+    // ---- what the service says
+
+    /** More may be listed or reported: a record is on disk. Any thread. */
+    void synced() {
+        run(this::say);
+    }
+
+    /**
+     * The service takes no turn any more, and has all on disk up to this version. Any thread;
+     * {@link Turns#left} follows once all of it is final and the head notes it.
+     */
+    void leave(long newest) {
+        run(
+                () -> {
+                    leaving = newest;
+                    if (listed) {
+                        send(new GroupFrame.Leaves(newest));
+                    }
+                });
+    }
+
+    /** Whether this process coordinates, and where the members reach it; for people and tests. */
+    boolean coordinates() {
+        return coordination != null;
+    }
+
+    private void run(Runnable what) {
+        try {
+            thread.execute(() -> guarded(what));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{}: closed", name);
+        }
+    }
+
+    private void guarded(Runnable what) {
+        if (over) {
+            return;
+        }
+        try {
+            what.run();
+        } catch (RuntimeException | Error e) {
+            LOG.error("{}: a defect in its part of the group {}", name, group, e);
+            refused(e.toString());
+        }
+    }
+
+    private void refused(String reason) {
+        if (!over) {
+            over = true;
+            endCoordination(reason);
+            turns.refused(name + " cannot be a member of the group " + group + ": " + reason);
+        }
+    }
+
+    // ---- requests to the ensemble, one at a time
+
+    private void request(Request next) {
+        requests.add(next);
+        requestNext();
+    }
+
+    private void requestNext() {
+        while (pending == null && !requests.isEmpty() && !over) {
+            Request next = requests.remove();
+            if (next instanceof Request.Decide of && of.by() != coordination) {
+                continue;
+            }
+            pending = next;
+            if (pending instanceof Request.Read || pending instanceof Request.ReadBack) {
+                node.read();
+            } else if (pending instanceof Request.Create it) {
+                node.create(it.head());
+            } else if (pending instanceof Request.Set it) {
+                node.write(it.head(), it.version(), false);
+            }
+        }
+    }
+
+    private Request done() {
+        Request was = pending;
+        pending = null;
+        return was;
+    }
+
+    /** Hears the node; the group's thread. */
+    private final class Heads implements HeadNode.Listener<GroupHead> {
+
+        @Override
+        public void read(Optional<GroupHead> found, int atVersion) {
+            guarded(
+                    () -> {
+                        Request was = done();
+                        if (was instanceof Request.ReadBack it && it.by() == coordination) {
+                            coordination.seen(found, atVersion);
+                        }
+                        see(found, atVersion);
+                        requestNext();
+                    });
+        }
+
+        @Override
+        public void wrote(int nowVersion) {
+            guarded(
+                    () -> {
+                        Request was = done();
+                        if (was instanceof Request.Create it) {
+                            coordinate(it.head(), nowVersion);
+                        } else if (was instanceof Request.Set it) {
+                            wroteOn(it, nowVersion);
+                        }
+                        requestNext();
+                    });
+        }
+
+        @Override
+        public void unknown(String why) {
+            guarded(
+                    () -> {
+                        Request was = done();
+                        LOG.debug("{}: {} of the group {}: {}", name, was, group, why);
+                        if (was instanceof Request.Decide it && it.by() == coordination) {
+                            coordination.unknown();
+                        } else {
+                            request(new Request.Read());
+                        }
+                        requestNext();
+                    });
+        }
+
+        @Override
+        public void refused(String reason) {
+            guarded(() -> GroupMember.this.refused(reason));
+        }
+
+        @Override
+        public void changed() {
+            guarded(
+                    () -> {
+                        if (requests.stream().noneMatch(Request.Read.class::isInstance)) {
+                            request(new Request.Read());
+                        }
+                    });
+        }
+    }
+
+    private void wroteOn(Request.Set was, int nowVersion) {
+        if (was instanceof Request.Claim) {
+            coordinate(was.head(), nowVersion);
+        } else if (was instanceof Request.Decide it && it.by() == coordination) {
+            head = it.head();
+            version = nowVersion;
+            coordination.wrote(nowVersion);
+        }
+    }
+
+    // ---- the head
+
+    private void see(Optional<GroupHead> found, int atVersion) {
+        if (found.isEmpty()) {
+            if (known || index >= 0) {
+                refused(
+                        "the group has no head, and it had one. Nobody makes it anew, as it says"
+                                + " what was decided. Put it back");
+            } else {
+                request(new Request.Create(GroupHead.first(name, start.birth(), nonce(), at)));
+            }
+            return;
+        }
+        GroupHead now = found.get();
+        if (head != null && now.epoch() < head.epoch()) {
+            refused(
+                    "the head of the group is of epoch "
+                            + now.epoch()
+                            + ", and epoch "
+                            + head.epoch()
+                            + " was there: it is an old copy. Put the newest back");
+            return;
+        }
+        head = now;
+        version = atVersion;
+        epoch = Math.max(epoch, now.epoch());
+        OptionalInt member = now.indexOf(name);
+        if (member.isEmpty()) {
+            if (known || index >= 0) {
+                refused("the head of the group does not name it, and did: it is an old copy");
+            } else {
+                join(now);
+            }
+            return;
+        }
+        GroupHead.Member mine = now.members().get(member.getAsInt());
+        if (!mine.birth().equals(start.birth())) {
+            refused(
+                    "it is generation "
+                            + start.birth()
+                            + ", and the member of that name is generation "
+                            + mine.birth()
+                            + ". Put the folder of that one back");
+            return;
+        }
+        isMember(member.getAsInt());
+        if (coordination != null
+                && (coordination.head().epoch() != now.epoch()
+                        || coordination.head().nonce() != now.nonce())) {
+            endCoordination("epoch " + now.epoch() + " of the group has begun");
+        }
+        if (coordination == null) {
+            follow(now);
+        }
+    }
+
+    private void isMember(int member) {
+        if (index < 0) {
+            index = member;
+            turns.isMember(member);
+        }
+    }
+
+    private long nonce() {
+        return random.nextLong();
+    }
+
+    /** The head does not name it yet: it joins with a claim, which ends who does not know it. */
+    private void join(GroupHead now) {
+        GroupHead more;
+        try {
+            more = now.joined(name, start.birth());
+        } catch (IllegalArgumentException e) {
+            refused("the group takes no member more: " + e.getMessage());
+            return;
+        }
+        int last = more.members().size() - 1;
+        request(new Request.Claim(more.claimed(last, nonce(), at), version));
+    }
+
+    private void coordinate(GroupHead mine, int atVersion) {
+        endCoordination("a new epoch begins");
+        head = mine;
+        version = atVersion;
+        epoch = Math.max(epoch, mine.epoch());
+        OptionalInt self = mine.indexOf(name);
+        isMember(self.getAsInt());
+        unfollow();
+        LOG.info("{} coordinates the group {}, epoch {}", name, group, epoch);
+        coordination =
+                new Coordination(
+                        mine, atVersion, self.getAsInt(), timing.grace(), new Coordinating());
+        // Who changed the head meanwhile is seen by this; the node watches what was read last.
+        request(new Request.Read());
+        say();
+    }
+
+    private void endCoordination(String reason) {
+        if (coordination != null) {
+            Coordination before = coordination;
+            coordination = null;
+            LOG.info("{} coordinates the group {} no more: {}", name, group, reason);
+            before.end(reason);
+            unheard();
+            unlinkedSince = System.nanoTime();
+        }
+    }
+
+    /** What the coordinator of this process asks for. */
+    private final class Coordinating implements Coordination.Owner {
+
+        @Override
+        public void write(GroupHead next, int on) {
+            request(new Request.Decide(coordination, next, on));
+        }
+
+        @Override
+        public void read() {
+            request(new Request.ReadBack(coordination));
+        }
+
+        @Override
+        public void tell(GroupFrame.Down frame) {
+            // Behind what the coordinator does now.
+            run(() -> hear(frame));
+        }
+
+        @Override
+        public void over(String reason) {
+            endCoordination(reason);
+            request(new Request.Read());
+        }
+    }
+
+    // ---- the coordinator as it is seen from here
+
+    private void follow(GroupHead now) {
+        String other = now.members().get(now.leader()).name();
+        if (other.equals(name)) {
+            // An earlier claim of this member: nobody coordinates.
+            unfollow();
+            claim();
+            return;
+        }
+        if (!other.equals(follows)) {
+            unfollow();
+            unlinkedSince = System.nanoTime();
+        }
+        follows = other;
+        try {
+            links.dial(other, Address.parse(now.address()));
+        } catch (IllegalArgumentException e) {
+            LOG.warn("{}: the head of the group {}: {}", name, group, e.getMessage());
+        }
+    }
+
+    private void unfollow() {
+        if (follows != null) {
+            links.leave(follows);
+            follows = null;
+        }
+        unheard();
+    }
+
+    /** Nobody hears this member. */
+    private void unheard() {
+        long now = System.nanoTime();
+        if (leader != null && now - linkedSince >= timing.patience().toNanos()) {
+            // A process that ends each link at once coordinates nothing.
+            unlinkedSince = now;
+        }
+        leader = null;
+        listed = false;
+        if (led) {
+            led = false;
+            turns.led(false);
+        }
+    }
+
+    private void claim() {
+        boolean claims =
+                pending instanceof Request.Claim
+                        || requests.stream().anyMatch(Request.Claim.class::isInstance);
+        if (!claims && head != null && index >= 0) {
+            request(new Request.Claim(head.claimed(index, nonce(), at), version));
+        }
+    }
+
+    /** Now and then. */
+    private void look() {
+        long now = System.nanoTime();
+        if (coordination != null) {
+            coordination.look(now);
+        } else if (leader == null && head != null && index >= 0) {
+            long patience = timing.patience().toNanos();
+            int members = head.members().size();
+            int rank = Math.floorMod(index - head.leader() - 1, members);
+            if (now - unlinkedSince >= patience + rank * (patience / LOOKS)) {
+                unlinkedSince = now;
+                claim();
+            }
+        }
+    }
+
+    // ---- what is said and heard
+
+    private void send(GroupFrame.Up frame) {
+        if (coordination != null) {
+            coordination.heard(frame);
+        } else if (leader != null) {
+            leader.send(frame);
+        }
+    }
+
+    /** Lists, once it can, or reports what is more. */
+    private void say() {
+        Optional<Listing> all = index < 0 ? Optional.empty() : turns.listing();
+        if (all.isEmpty() || (coordination == null && leader == null)) {
+            return;
+        }
+        Listing listing = all.get();
+        List<Sealed> versions = listing.versions();
+        boolean same = listing.world() == reportedWorld;
+        List<Sealed> more =
+                versions.stream().filter(it -> !same || it.version() > reported).toList();
+        reportedWorld = listing.world();
+        decided = Math.max(decided, listing.world());
+        reported =
+                versions.isEmpty() ? listing.base() : versions.get(versions.size() - 1).version();
+        if (listed) {
+            if (!more.isEmpty()) {
+                send(new GroupFrame.Reports(listing.world(), more));
+            }
+            return;
+        }
+        listed = true;
+        if (!led) {
+            led = true;
+            turns.led(true);
+        }
+        send(new GroupFrame.Lists(listing, starts));
+        if (leaving >= 0) {
+            send(new GroupFrame.Leaves(leaving));
+        }
+    }
+
+    private void hear(GroupFrame.Down frame) {
+        if (frame instanceof GroupFrame.Decided it && obeys(it.epoch())) {
+            if (it.decision().world() > decided) {
+                decided = it.decision().world();
+                starts = false;
+                turns.decided(it.decision());
+            }
+        } else if (frame instanceof GroupFrame.Admitted it && obeys(it.epoch())) {
+            starts = false;
+            decided = it.decision().world();
+            turns.admitted(it.decision());
+        } else if (frame instanceof GroupFrame.Boundary it && obeys(it.epoch()) && !starts) {
+            turns.bounded(it.world(), it.versions());
+        } else if (frame instanceof GroupFrame.Left it && obeys(it.epoch())) {
+            turns.left();
+        } else if (frame instanceof GroupFrame.Refused it) {
+            refused(it.reason());
+        }
+    }
+
+    /** D9. */
+    private boolean obeys(long of) {
+        boolean obeys = of >= epoch;
+        epoch = Math.max(epoch, of);
+        return obeys;
+    }
+
+    /** Hears links; the group's thread. */
+    private final class Links implements GroupListener {
+
+        @Override
+        public void up(GroupLink link) {
+            guarded(
+                    () -> {
+                        if (link.dialled() && link.hello().member().equals(follows)) {
+                            leader = link;
+                            linkedSince = System.nanoTime();
+                            listed = false;
+                            say();
+                        }
+                    });
+        }
+
+        @Override
+        public void heard(GroupLink link, GroupFrame.Up frame) {
+            guarded(
+                    () -> {
+                        if (coordination == null) {
+                            link.close(name + " does not coordinate the group " + group);
+                        } else {
+                            coordination.heard(link, frame);
+                        }
+                    });
+        }
+
+        @Override
+        public void heard(GroupLink link, GroupFrame.Down frame) {
+            guarded(
+                    () -> {
+                        if (leader != null && leader.id() == link.id()) {
+                            hear(frame);
+                        }
+                    });
+        }
+
+        @Override
+        public void down(GroupLink link, String reason) {
+            guarded(
+                    () -> {
+                        if (leader != null && leader.id() == link.id()) {
+                            LOG.info("{}: {}", name, reason);
+                            unheard();
+                        } else if (!link.dialled() && coordination != null) {
+                            coordination.left(link);
+                        }
+                    });
+        }
+    }
+
+    /** Ends at once; the group goes on without it, and waits for it unless it has left. */
+    @Override
+    public void close() {
+        over = true;
+        links.close();
+        node.close();
+        thread.shutdownNow();
+    }
+}
