@@ -5,6 +5,8 @@ import io.saucr.tool.Membership.Member;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * One change of an ensemble's members, as one reconfiguration: it happens as a whole or not at all.
@@ -35,6 +37,17 @@ record MemberChange(Member joining, Long leaving) {
                                                         && each.peers().equals(joining.peers()))
                                 .isPresent();
         return joined && (leaving == null || members.member(leaving).isEmpty());
+    }
+
+    /** The lines of all members after the change, as in {@code zoo.cfg}. */
+    String linesAfter(Membership before) {
+        return Stream.concat(
+                        before.members().stream()
+                                .filter(each -> leaving == null || each.id() != leaving)
+                                .filter(each -> joining == null || each.id() != joining.id()),
+                        Stream.ofNullable(joining))
+                .map(Member::line)
+                .collect(Collectors.joining("\n"));
     }
 
     private Set<Long> votersAfter(Set<Long> voters) {

@@ -132,6 +132,11 @@ final class MemberCommand implements Runnable {
             return ensemble;
         }
 
+        /** Whether it can be seen that a member has caught up. */
+        boolean reachable(Member member) {
+            return ensemble.endpoint(member).isPresent();
+        }
+
         void say(String sentence) {
             spec.commandLine().getOut().println(sentence);
             spec.commandLine().getOut().flush();
@@ -292,12 +297,12 @@ final class MemberCommand implements Runnable {
         private Member parsed() {
             try {
                 Member member = Member.parse(text);
-                if (member.clientAddress().isEmpty()) {
+                if (!reachable(member)) {
                     throw new IllegalArgumentException(
                             "'"
                                     + text
                                     + "' has no port for clients: give server.ID=HOST:2888:3888;2181,"
-                                    + " in quotes");
+                                    + " in quotes, or HOST among the endpoints");
                 }
                 return member;
             } catch (IllegalArgumentException e) {
@@ -331,9 +336,9 @@ final class MemberCommand implements Runnable {
             if (member.voter()) {
                 return votesAlready(id, before);
             }
-            if (member.clientAddress().isEmpty()) {
+            if (!reachable(member)) {
                 throw new FailureException(
-                        "server %d has no port for clients in its line, so it cannot be seen whether it has caught up: give its whole line to bin/saucr member add"
+                        "server %d has no port for clients in its line, so it cannot be seen whether it has caught up: give its whole line to bin/saucr member add, or its host among the endpoints"
                                 .formatted(id));
             }
             return promote(member);

@@ -121,7 +121,18 @@ final class Members {
         return serving;
     }
 
-    private Optional<Endpoint> endpoint(Member member) {
+    /**
+     * Where clients reach a member: at the port of its line. A server whose only port for clients
+     * has TLS has none there: it is the one endpoint with its host.
+     */
+    Optional<Endpoint> endpoint(Member member) {
+        if (member.client().isEmpty()) {
+            List<Endpoint> named =
+                    connection.endpoints().stream()
+                            .filter(each -> each.host().equals(member.host()))
+                            .toList();
+            return named.size() == 1 ? Optional.of(named.get(0)) : Optional.empty();
+        }
         boolean tls = connection.endpoints().get(0).tls();
         return member.clientAddress()
                 .map(at -> new Endpoint(at.host(), at.port(), tls, Optional.empty()));
@@ -230,10 +241,15 @@ final class Members {
                                     connection,
                                     Deadline.in(connection.patience()))) {
                         session.read();
-                        if (session.members().member(member.id()).isPresent()) {
+                        Membership members = session.members();
+                        if (members.member(member.id()).isEmpty()) {
+                            problem = "a server of another ensemble answers there";
+                        } else if (member.client().isEmpty() && !members.aloneOnItsHost(member)) {
+                            problem =
+                                    "may be another member on the same host: give it a port for clients";
+                        } else {
                             return Optional.empty();
                         }
-                        problem = "a server of another ensemble answers there";
                     }
                 } else {
                     problem = "it is " + role;

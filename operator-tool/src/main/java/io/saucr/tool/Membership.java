@@ -70,14 +70,19 @@ record Membership(List<Member> members, long version) {
                     + (client.isEmpty() ? "" : ";" + client);
         }
 
+        /** The host of its first address for other servers. */
+        String host() {
+            String first = peers.split("\\|")[0];
+            Matcher peer = Pattern.compile("(.+):\\d+:\\d+").matcher(first);
+            return peer.matches() ? HostPort.withoutBrackets(peer.group(1)) : first;
+        }
+
         /** Where clients reach it: the host for servers, if it listens on every address. */
         Optional<HostPort> clientAddress() {
             if (client.isEmpty()) {
                 return Optional.empty();
             }
-            String first = peers.split("\\|")[0];
-            Matcher peer = Pattern.compile("(.+):\\d+:\\d+").matcher(first);
-            String host = peer.matches() ? HostPort.withoutBrackets(peer.group(1)) : first;
+            String host = host();
             if (client.matches("\\d+")) {
                 return Optional.of(new HostPort(host, HostPort.port(client, client)));
             }
@@ -111,6 +116,12 @@ record Membership(List<Member> members, long version) {
 
     Optional<Member> member(long id) {
         return members.stream().filter(each -> each.id() == id).findFirst();
+    }
+
+    /** Whether no other member has the host of this one. */
+    boolean aloneOnItsHost(Member member) {
+        return members.stream()
+                .noneMatch(each -> each.id() != member.id() && each.host().equals(member.host()));
     }
 
     /** Numbers of the voters, in their order. */

@@ -118,9 +118,17 @@ final class Session implements AutoCloseable {
         return parsed(client.getConfig(false, new Stat()));
     }
 
-    /** Sends a change that replaces this configuration, and no other. */
+    /**
+     * Sends a change that replaces this configuration, and no other. ZooKeeper adds no server
+     * without a port for clients in its line; a list of all members may have one.
+     */
     Membership reconfigure(MemberChange change, Membership before)
             throws KeeperException, InterruptedException {
+        if (change.joining() != null && change.joining().client().isEmpty()) {
+            return parsed(
+                    client.reconfigure(
+                            null, null, change.linesAfter(before), before.version(), new Stat()));
+        }
         return parsed(
                 client.reconfigure(
                         change.joining() == null ? null : change.joining().line(),

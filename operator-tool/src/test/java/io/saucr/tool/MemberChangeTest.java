@@ -116,6 +116,23 @@ class MemberChangeTest {
         assertThat(promote(3L).isIn(voters(4))).isFalse();
     }
 
+    /** ZooKeeper takes servers without a port for clients as a part of a whole list alone. */
+    @Test
+    void theWholeListHasTheJoiningAndNotTheLeavingServer() {
+        Membership before =
+                Membership.parse(
+                        "server.1=zk1:2888:3888:participant\n"
+                                + "server.2=zk2:2888:3888:participant;0.0.0.0:2181\n"
+                                + "server.4=zk4:2888:3888:observer\nversion=100000000");
+        Member fourth = Member.parse("server.4=zk4:2888:3888");
+        assertThat(new MemberChange(fourth.as(true), 1L).linesAfter(before))
+                .isEqualTo(
+                        "server.2=zk2:2888:3888:participant;0.0.0.0:2181\n"
+                                + "server.4=zk4:2888:3888:participant");
+        assertThat(before.aloneOnItsHost(fourth)).isTrue();
+        assertThat(before.aloneOnItsHost(Member.parse("server.5=zk4:2889:3889"))).isFalse();
+    }
+
     @Test
     void wrongUsageIsNamedBeforeAnyServerIsAsked() {
         assertThat(Run.of("member", "add", "server.4=zk4:2888:3888", "-e", "localhost:1").err())
