@@ -16,6 +16,7 @@ final class EntryPoint {
             Path.of("").toAbsolutePath().resolveSibling("packaging/docker/docker-entrypoint.sh");
 
     private final Path folder;
+    private Path output;
     private final Map<String, String> variables = new TreeMap<>();
 
     /**
@@ -24,7 +25,9 @@ final class EntryPoint {
      */
     EntryPoint(Path home, Path folder) throws IOException {
         this.folder = Files.createDirectories(folder);
-        set("PATH", home.resolve("bin") + ":" + System.getenv("PATH"));
+        output = folder.resolve("output.txt");
+        // The image has its scripts on the PATH, pod.sh among them.
+        set("PATH", home.resolve("bin") + ":" + SCRIPT.getParent() + ":" + System.getenv("PATH"));
         set("JAVA_HOME", System.getProperty("java.home"));
         set("ZOO_CONF_DIR", conf().toString());
         set("ZOO_LOG_DIR", folder.resolve("logs").toString());
@@ -41,8 +44,9 @@ final class EntryPoint {
         return folder.resolve("data");
     }
 
+    /** What the command has written that was started last. */
     Path output() {
-        return folder.resolve("output.txt");
+        return output;
     }
 
     /** Sets a variable for all later runs. */
@@ -62,12 +66,18 @@ final class EntryPoint {
         return start("zkServer.sh", "start-foreground");
     }
 
-    private Process start(String... command) throws IOException {
+    /** Starts another command in the container. */
+    Process start(String... command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(SCRIPT.toString());
         builder.command().addAll(List.of(command));
         builder.environment().clear();
         builder.environment().putAll(variables);
         return builder.redirectErrorStream(true).redirectOutput(output().toFile()).start();
+    }
+
+    /** A process that has been started here before keeps its file; later ones write in a folder. */
+    void writeTo(Path other) {
+        output = other.resolve("output.txt");
     }
 
     /** Runs a command to its end. */

@@ -453,21 +453,16 @@ class EntryPointIT {
     private EntryPoint pod(int id) throws Exception {
         EntryPoint entry = entry(id);
         String config =
-                ManifestsTest.configuration()
+                ManifestsTest.configuration("three")
                         .replace("dataDir=/data", "dataDir=" + entry.data())
                         .replaceFirst("(?m)^clientPort=.*$", "clientPort=" + ports[id])
+                        .replace("metricsProvider.httpPort=7000", "metricsProvider.httpPort=0")
                         .replaceFirst(
                                 "(?m)^admin.serverPort=.*$", "admin.serverPort=" + adminPorts[id]);
         for (int server = 1; server <= SERVERS; server++) {
-            config =
-                    config.replaceFirst(
-                            "(?m)^server." + server + "=.*$",
-                            "server.%d=%s:%d:%d"
-                                    .formatted(
-                                            server,
-                                            HOST,
-                                            quorumPorts[server],
-                                            electionPorts[server]));
+            config +=
+                    "\nserver.%d=%s:%d:%d"
+                            .formatted(server, HOST, quorumPorts[server], electionPorts[server]);
         }
         Files.writeString(entry.conf().resolve("zoo.cfg"), config);
         return entry.set("SAUCR_FIRST_ID", "1").set("HOSTNAME", "zookeeper-" + (id - 1));

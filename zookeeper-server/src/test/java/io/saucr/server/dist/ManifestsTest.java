@@ -1,5 +1,6 @@
 package io.saucr.server.dist;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -11,6 +12,9 @@ import io.saucr.server.config.SaucrSettings;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -24,19 +28,24 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the manifests of {@code packaging/kubernetes} must say so that an ensemble serves, stays
- * fast and loses nothing: names, ports and numbers that stand in several places, and what SAUCR
- * needs of a node. Their form is the subject of PackagingLintIT.
+ * What the manifests that the chart of {@code packaging/kubernetes} makes must say so that an
+ * ensemble serves, stays fast and loses nothing: names, ports and numbers that stand in several
+ * places, and what SAUCR needs of a node. Their form is the subject of PackagingLintIT.
  */
 class ManifestsTest {
     private static final Path PROJECT = Path.of("").toAbsolutePath().getParent();
     private static final Path FOLDER = PROJECT.resolve("packaging/kubernetes");
-    private static final Pattern SERVER = Pattern.compile("([^:]+):(\\d+):(\\d+)");
 
-    /** By kind and name. */
+    /** Those that the chart makes by default, by kind and name. */
     private static final Map<String, JsonNode> manifests = new TreeMap<>();
+
+    /** The same of an ensemble with everything that the chart can make. */
+    private static final Map<String, JsonNode> all = new TreeMap<>();
 
     private static JsonNode set;
     private static JsonNode pod;
@@ -47,48 +56,68 @@ class ManifestsTest {
 
     @BeforeAll
     static void read() throws Exception {
-        manifests.putAll(manifests());
+        manifests.putAll(manifests("three"));
+        all.putAll(manifests("all"));
         set = manifests.get("StatefulSet zookeeper").path("spec");
         pod = set.path("template").path("spec");
         assertThat(pod.path("containers")).hasSize(1);
         container = pod.path("containers").get(0);
         config = new Properties();
-        config.load(new StringReader(configuration()));
+        config.load(new StringReader(configuration("three")));
     }
 
-    /** All documents of all files, by kind and name. */
-    static Map<String, JsonNode> manifests() throws Exception {
+    /**
+     * All documents of a file that the chart has made, by kind and name.
+     *
+     * @param values name of the file of values, such as three
+     */
+    static Map<String, JsonNode> manifests(String values) throws Exception {
         Map<String, JsonNode> found = new TreeMap<>();
-        List<Path> files;
-        try (Stream<Path> entries = Files.list(FOLDER)) {
-            files = entries.sorted().toList();
-        }
-        for (Path file : files) {
-            YAMLMapper mapper = new YAMLMapper();
-            try (MappingIterator<JsonNode> documents =
-                    mapper.readerFor(JsonNode.class).readValues(file.toFile())) {
-                while (documents.hasNext()) {
-                    JsonNode document = documents.next();
-                    String name =
-                            document.path("kind").asText()
-                                    + " "
-                                    + document.path("metadata").path("name").asText();
-                    assertThat(found.put(name, document)).as(name).isNull();
-                }
+        try (MappingIterator<JsonNode> documents =
+                new YAMLMapper()
+                        .readerFor(JsonNode.class)
+                        .readValues(FOLDER.resolve("rendered/" + values + ".yaml").toFile())) {
+            while (documents.hasNext()) {
+                JsonNode document = documents.next();
+                String name =
+                        document.path("kind").asText()
+                                + " "
+                                + document.path("metadata").path("name").asText();
+                assertThat(found.put(name, document)).as(name).isNull();
             }
         }
         return found;
     }
 
     /** The file {@code zoo.cfg} of the ConfigMap. */
-    static String configuration() throws Exception {
-        return manifests().get("ConfigMap zookeeper").path("data").path("zoo.cfg").asText();
+    static String configuration(String values) throws Exception {
+        return manifests(values).get("ConfigMap zookeeper").path("data").path("zoo.cfg").asText();
+    }
+
+    /** Variables of the server's container, or of a Job's. */
+    static Map<String, String> variables(String values, String object) throws Exception {
+        JsonNode containers = manifests(values).get(object).at("/spec/template/spec/containers");
+        Map<String, String> variables = new TreeMap<>();
+        each(containers.get(0).path("env"))
+                .forEach(
+                        each ->
+                                variables.put(
+                                        each.path("name").asText(), each.path("value").asText()));
+        return variables;
+    }
+
+    /** What the entry point of the server's container, or of a Job's, gets as its command. */
+    static List<String> command(String values, String object) throws Exception {
+        JsonNode containers = manifests(values).get(object).at("/spec/template/spec/containers");
+        return each(containers.get(0).path("args")).map(JsonNode::asText).toList();
     }
 
     /** The path that a probe of the container asks for; its port is the AdminServer's. */
     static String path(String probe) throws Exception {
         JsonNode containers =
-                manifests().get("StatefulSet zookeeper").at("/spec/template/spec/containers");
+                manifests("three")
+                        .get("StatefulSet zookeeper")
+                        .at("/spec/template/spec/containers");
         JsonNode asked = containers.get(0).path(probe).path("httpGet");
         assertThat(asked.path("port").asText()).isEqualTo("admin");
         return asked.path("path").asText();
@@ -110,14 +139,60 @@ class ManifestsTest {
         return manifests.get("Service " + name).path("spec");
     }
 
+    /**
+     * {@code packaging/kubernetes/render} writes the hash of what it has read: the files of the
+     * chart, in their order, and the values.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"three", "five", "all"})
+    void theManifestsAreMadeOfThisChart(String values) throws Exception {
+        StringBuilder list = new StringBuilder();
+        try (Stream<Path> files = Files.walk(FOLDER.resolve("chart"))) {
+            for (Path file :
+                    Stream.concat(
+                                    files.filter(Files::isRegularFile)
+                                            .sorted(
+                                                    Comparator.comparing(
+                                                            f -> FOLDER.relativize(f).toString())),
+                                    Stream.of(FOLDER.resolve("values/" + values + ".yaml")))
+                            .toList()) {
+                list.append(sha256(Files.readAllBytes(file)))
+                        .append("  ")
+                        .append(FOLDER.relativize(file))
+                        .append('\n');
+            }
+        }
+        String first = Files.readAllLines(FOLDER.resolve("rendered/" + values + ".yaml")).get(0);
+        assertThat(first)
+                .as("packaging/kubernetes/render makes it anew")
+                .isEqualTo("# " + sha256(list.toString().getBytes(UTF_8)));
+    }
+
+    private static String sha256(byte[] bytes) throws Exception {
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    }
+
     @Test
-    void thereIsOneOfEach() {
+    void thereIsOneOfEach() throws Exception {
         assertThat(manifests.keySet())
                 .containsExactly(
                         "ConfigMap zookeeper",
                         "PodDisruptionBudget zookeeper",
                         "Service zookeeper",
                         "Service zookeeper-servers",
+                        "StatefulSet zookeeper");
+        assertThat(manifests("five").keySet()).isEqualTo(manifests.keySet());
+        assertThat(all.keySet())
+                .containsExactly(
+                        "Certificate zookeeper",
+                        "ConfigMap zookeeper",
+                        "Job zookeeper-scale-down",
+                        "Job zookeeper-scale-up",
+                        "NetworkPolicy zookeeper",
+                        "PodDisruptionBudget zookeeper",
+                        "Service zookeeper",
+                        "Service zookeeper-servers",
+                        "ServiceMonitor zookeeper",
                         "StatefulSet zookeeper");
     }
 
@@ -149,10 +224,27 @@ class ManifestsTest {
     }
 
     @Test
-    void aPlannedOutageLeavesAMajority() {
+    void softAntiAffinityPrefersOtherNodes() {
+        JsonNode rules =
+                all.get("StatefulSet zookeeper").at("/spec/template/spec/affinity/podAntiAffinity");
+        assertThat(rules.has("requiredDuringSchedulingIgnoredDuringExecution")).isFalse();
+        JsonNode term =
+                rules.path("preferredDuringSchedulingIgnoredDuringExecution")
+                        .path(0)
+                        .path("podAffinityTerm");
+        assertThat(term.path("topologyKey").asText()).isEqualTo("kubernetes.io/hostname");
+        assertThat(term.path("labelSelector"))
+                .isEqualTo(all.get("StatefulSet zookeeper").at("/spec/selector"));
+    }
+
+    @Test
+    void aPlannedOutageLeavesAMajority() throws Exception {
+        for (String values : List.of("three", "five", "all")) {
+            JsonNode budget = manifests(values).get("PodDisruptionBudget zookeeper").path("spec");
+            assertThat(budget.path("maxUnavailable").asInt()).isEqualTo(1);
+        }
         int replicas = set.path("replicas").asInt();
-        JsonNode budget = manifests.get("PodDisruptionBudget zookeeper").path("spec");
-        assertThat(budget.path("maxUnavailable").asInt()).isEqualTo(1);
+        assertThat(replicas).isEqualTo(3);
         assertThat(replicas - 1).isGreaterThanOrEqualTo(Quorums.bareMajority(replicas));
         // Else a server that waits for a quorum, and so is not ready, would keep the others away.
         assertThat(set.path("podManagementPolicy").asText()).isEqualTo("Parallel");
@@ -160,25 +252,58 @@ class ManifestsTest {
         assertThat(set.path("minReadySeconds").asInt()).isPositive();
     }
 
+    /** The size at the beginning, and the size now. */
+    @ParameterizedTest
+    @CsvSource({"three, 3, 3", "five, 5, 5", "all, 3, 5"})
+    void theValuesChooseTheSize(String values, String initial, int replicas) throws Exception {
+        JsonNode made = manifests(values).get("StatefulSet zookeeper");
+        assertThat(made.at("/spec/replicas").asInt()).isEqualTo(replicas);
+        assertThat(variables(values, "StatefulSet zookeeper"))
+                .containsEntry("POD_INITIAL_SERVERS", initial);
+        assertThat(command(values, "StatefulSet zookeeper")).containsExactly("pod.sh", "start");
+    }
+
+    /** Members leave before their pods do, and join after their pods are there. */
     @Test
-    void everyPodHasALineWithItsNameAndItsNumber() {
-        int replicas = set.path("replicas").asInt();
-        String headless = set.path("serviceName").asText();
-        int first =
-                Integer.parseInt(
-                        named(container.path("env"), "SAUCR_FIRST_ID").path("value").asText());
-        assertThat(config.stringPropertyNames().stream().filter(key -> key.startsWith("server.")))
-                .hasSize(replicas);
-        for (int ordinal = 0; ordinal < replicas; ordinal++) {
-            Matcher server = SERVER.matcher(config.getProperty("server." + (first + ordinal)));
-            assertThat(server.matches()).isTrue();
-            assertThat(server.group(1)).isEqualTo("zookeeper-" + ordinal + "." + headless);
-            assertThat(server.group(2)).isEqualTo(port("quorum"));
-            assertThat(server.group(3)).isEqualTo(port("election"));
+    void theJobsChangeTheMembersInTheRightOrder() throws Exception {
+        for (String[] each :
+                new String[][] {
+                    {"scale-down", "pre-upgrade"}, {"scale-up", "post-install,post-upgrade"}
+                }) {
+            String name = "Job zookeeper-" + each[0];
+            JsonNode job = all.get(name);
+            assertThat(job.path("metadata").path("annotations").path("helm.sh/hook").asText())
+                    .isEqualTo(each[1]);
+            assertThat(command("all", name)).containsExactly("pod.sh", each[0], "5");
+            Map<String, String> variables = variables("all", name);
+            assertThat(variables("all", "StatefulSet zookeeper")).containsAllEntriesOf(variables);
+            JsonNode spec = job.at("/spec/template/spec");
+            JsonNode server = all.get("StatefulSet zookeeper").at("/spec/template/spec");
+            assertThat(spec.path("containers").get(0).path("image"))
+                    .isEqualTo(server.path("containers").get(0).path("image"));
+            assertThat(spec.path("securityContext")).isEqualTo(server.path("securityContext"));
+            // A Service must not take a Job's pod for a server.
+            assertThat(job.at("/spec/template/metadata/labels"))
+                    .isNotEqualTo(
+                            all.get("StatefulSet zookeeper").at("/spec/selector/matchLabels"));
         }
+    }
+
+    @Test
+    void everyPodHasAName() throws Exception {
+        String headless = set.path("serviceName").asText();
+        assertThat(variables("three", "StatefulSet zookeeper").get("POD_MEMBER"))
+                .isEqualTo(
+                        "server.{id}=zookeeper-{ordinal}.%s:%s:%s"
+                                .formatted(headless, port("quorum"), port("election")));
+        // The members are in the volumes, and change there.
+        assertThat(config.stringPropertyNames())
+                .noneMatch(key -> key.matches("server\\..*|dynamicConfigFile|peerType"));
         assertThat(service(headless).path("clusterIP").asText()).isEqualTo("None");
         assertThat(service(headless).path("publishNotReadyAddresses").asBoolean()).isTrue();
         assertThat(config.getProperty("quorumListenOnAllIPs")).isEqualTo("true");
+        assertThat(config.getProperty("reconfigEnabled")).isEqualTo("true");
+        assertThat(config.getProperty("standaloneEnabled")).isEqualTo("false");
     }
 
     private static String port(String name) {
@@ -186,8 +311,11 @@ class ManifestsTest {
     }
 
     @Test
-    void thePortsAreThoseOfTheConfiguration() {
+    void thePortsAreThoseOfTheConfiguration() throws Exception {
         assertThat(port("client")).isEqualTo(config.getProperty("clientPort"));
+        assertThat(variables("three", "StatefulSet zookeeper"))
+                .containsEntry("POD_CLIENT_PORT", port("client"));
+        assertThat(port("metrics")).isEqualTo(config.getProperty("metricsProvider.httpPort"));
         assertThat(port("admin")).isEqualTo(config.getProperty("admin.serverPort"));
         for (String service : List.of("zookeeper", "zookeeper-servers")) {
             each(service(service).path("ports"))
@@ -199,27 +327,35 @@ class ManifestsTest {
                             });
         }
         assertThat(each(service("zookeeper").path("ports"))).hasSize(1);
-        assertThat(each(service("zookeeper-servers").path("ports"))).hasSize(3);
+        assertThat(each(service("zookeeper-servers").path("ports"))).hasSize(4);
     }
 
-    @Test
-    void theServerAcceptsTheConfiguration() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"three", "five", "all"})
+    void theServerAcceptsTheConfiguration(String values) throws Exception {
         Path data = Files.createDirectories(folder.resolve("data"));
+        Path stores = Files.createDirectories(folder.resolve("tls"));
+        Files.writeString(stores.resolve("server.pem"), "key");
+        Files.writeString(stores.resolve("authority.pem"), "certificate");
         Files.writeString(data.resolve("myid"), "1\n");
-        // Nobody is asked for addresses of names that do not exist.
-        String text =
-                configuration()
-                        .replace("dataDir=/data", "dataDir=" + data)
-                        .replaceAll("zookeeper-(\\d)\\.zookeeper-servers", "127.0.0.1$1");
+        StringBuilder text =
+                new StringBuilder(
+                        configuration(values)
+                                .replace("dataDir=/data", "dataDir=" + data)
+                                .replace("dataLogDir=/datalog", "dataLogDir=" + data)
+                                .replace("=/tls/", "=" + stores + "/"));
+        int initial =
+                Integer.parseInt(
+                        variables(values, "StatefulSet zookeeper").get("POD_INITIAL_SERVERS"));
+        for (int id = 1; id <= initial; id++) {
+            text.append("\nserver.%d=127.0.0.1%d:2888:3888".formatted(id, id));
+        }
         QuorumPeerConfig parsed = new QuorumPeerConfig();
         parsed.parse(Files.writeString(folder.resolve("zoo.cfg"), text).toString());
         SaucrSettings settings = SaucrSettings.parse("zoo.cfg", System.getProperties());
         assertThat(settings.enabled()).isTrue();
         assertThat(config.getProperty("saucr.ensembleName")).isEqualTo("zookeeper");
-        assertThat(parsed.getQuorumVerifier().getVotingMembers())
-                .hasSize(set.path("replicas").asInt());
-        // A configuration in a volume that cannot be written is not for reconfiguration.
-        assertThat(config.getProperty("reconfigEnabled")).isNull();
+        assertThat(parsed.getQuorumVerifier().getVotingMembers()).hasSize(initial);
     }
 
     @AfterEach
@@ -254,6 +390,89 @@ class ManifestsTest {
         assertThat(retention.path("whenDeleted").asText()).isEqualTo("Retain");
         assertThat(retention.path("whenScaled").asText()).isEqualTo("Retain");
         assertThat(pod.path("terminationGracePeriodSeconds").asInt()).isGreaterThanOrEqualTo(60);
+    }
+
+    /** The log may have a volume of its own, and nothing else is written outside of /data. */
+    @Test
+    void theLogMayHaveAVolumeOfItsOwn() throws Exception {
+        JsonNode made = all.get("StatefulSet zookeeper").path("spec");
+        assertThat(configuration("all")).contains("\ndataLogDir=/datalog\n");
+        JsonNode mounts = made.at("/template/spec/containers/0/volumeMounts");
+        assertThat(named(mounts, "datalog").path("mountPath").asText()).isEqualTo("/datalog");
+        assertThat(
+                        each(made.path("volumeClaimTemplates"))
+                                .map(c -> c.at("/metadata/name").asText()))
+                .containsExactly("data", "datalog");
+    }
+
+    /** The server stops sending clients here, hands over and syncs, before it is killed. */
+    @Test
+    void thereIsTimeToDrain() {
+        JsonNode drain = container.at("/lifecycle/preStop/exec/command");
+        assertThat(drain.get(0).asText()).isEqualTo("sleep");
+        assertThat(pod.path("terminationGracePeriodSeconds").asInt() - drain.get(1).asInt())
+                .isGreaterThanOrEqualTo(60);
+    }
+
+    /** The stores of zoo.cfg are what pod.sh makes of the Secret that cert-manager writes. */
+    @Test
+    void theStoresAreThoseOfTheSecret() throws Exception {
+        JsonNode certificate = all.get("Certificate zookeeper").path("spec");
+        JsonNode tlsPod = all.get("StatefulSet zookeeper").at("/spec/template/spec");
+        assertThat(named(tlsPod.path("volumes"), "tls-secret").at("/secret/secretName"))
+                .isEqualTo(certificate.path("secretName"));
+        JsonNode mounts = tlsPod.at("/containers/0/volumeMounts");
+        assertThat(named(mounts, "tls-secret").path("mountPath").asText()).isEqualTo("/tls-secret");
+        assertThat(named(mounts, "tls").path("mountPath").asText()).isEqualTo("/tls");
+        assertThat(named(tlsPod.path("volumes"), "tls").at("/emptyDir/medium").asText())
+                .isEqualTo("Memory");
+        assertThat(certificate.at("/privateKey/encoding").asText()).isEqualTo("PKCS8");
+        Properties stores = new Properties();
+        stores.load(new StringReader(configuration("all")));
+        for (String prefix : List.of("ssl.", "ssl.quorum.")) {
+            assertThat(stores.getProperty(prefix + "keyStore.location"))
+                    .isEqualTo("/tls/server.pem");
+            assertThat(stores.getProperty(prefix + "trustStore.location"))
+                    .isEqualTo("/tls/authority.pem");
+        }
+        assertThat(stores.getProperty("sslQuorum")).isEqualTo("true");
+        assertThat(stores.getProperty("sslQuorumReloadCertFiles")).isEqualTo("true");
+        assertThat(stores.getProperty("client.certReload")).isEqualTo("true");
+        // Clients without TLS have no port.
+        Map<String, String> variables = variables("all", "StatefulSet zookeeper");
+        assertThat(stores.getProperty("clientPort")).isNull();
+        assertThat(variables.get("POD_TLS_SECRET")).isEqualTo("/tls-secret");
+        assertThat(variables.get("POD_CLIENT_PORT"))
+                .isEqualTo(stores.getProperty("secureClientPort"))
+                .isEqualTo(
+                        named(tlsPod.at("/containers/0/ports"), "client")
+                                .path("containerPort")
+                                .asText())
+                .isEqualTo(all.get("Service zookeeper").at("/spec/ports/0/port").asText());
+        // A peer is verified by the name in its line.
+        assertThat(each(certificate.path("dnsNames")).map(JsonNode::asText))
+                .contains("*.zookeeper-servers", "zookeeper.default.svc.cluster.local");
+    }
+
+    /** Only the ports of clients and of metrics are open to others. */
+    @Test
+    void theNetworkPolicyLetsClientsInAndNobodyElse() {
+        JsonNode rules = all.get("NetworkPolicy zookeeper").at("/spec/ingress");
+        assertThat(rules).hasSize(3);
+        JsonNode within = rules.get(0).at("/from/0/podSelector/matchLabels");
+        assertThat(within.path("app.kubernetes.io/instance").asText()).isEqualTo("zookeeper");
+        for (String name : List.of("Job zookeeper-scale-up", "StatefulSet zookeeper")) {
+            JsonNode labels = all.get(name).at("/spec/template/metadata/labels");
+            within.fields()
+                    .forEachRemaining(
+                            label ->
+                                    assertThat(labels.get(label.getKey()))
+                                            .isEqualTo(label.getValue()));
+        }
+        assertThat(rules.get(1).at("/ports")).hasSize(1);
+        assertThat(rules.get(1).at("/ports/0/port").asText()).isEqualTo("client");
+        assertThat(rules.get(2).at("/ports")).hasSize(1);
+        assertThat(rules.get(2).at("/ports/0/port").asText()).isEqualTo("metrics");
     }
 
     @Test
@@ -293,7 +512,15 @@ class ManifestsTest {
         assertThat(named(container.path("volumeMounts"), "logs").path("mountPath").asText())
                 .isEqualTo("/logs");
         assertThat(named(container.path("volumeMounts"), "config").path("mountPath").asText())
-                .isEqualTo("/conf/zoo.cfg");
+                .isEqualTo("/config");
+        assertThat(named(container.path("volumeMounts"), "tmp").path("mountPath").asText())
+                .isEqualTo("/tmp");
+        assertThat(FOLDER.resolve("backup.yaml"))
+                .content()
+                .contains("image: saucr-zookeeper:" + version + "\n");
+        String chart = Files.readString(FOLDER.resolve("chart/Chart.yaml"));
+        assertThat(chart)
+                .contains("\nversion: " + version + "\n", "\nappVersion: " + version + "\n");
     }
 
     /** Of the project. */

@@ -10,6 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -99,12 +100,38 @@ class PackagingLintIT {
         return all.toArray(String[]::new);
     }
 
+    private static final Path KUBERNETES = PACKAGING.resolve("kubernetes");
+
     private static Object[] manifests() throws IOException {
-        try (Stream<Path> files = Files.list(PACKAGING.resolve("kubernetes"))) {
-            Object[] found = files.sorted().toArray();
-            assertThat(found).hasSizeGreaterThan(1);
+        try (Stream<Path> files = Files.list(KUBERNETES.resolve("rendered"))) {
+            Object[] found =
+                    Stream.concat(files.sorted(), Stream.of(KUBERNETES.resolve("backup.yaml")))
+                            .toArray();
+            assertThat(found).hasSize(4);
             return found;
         }
+    }
+
+    /**
+     * Without the objects of cert-manager and of the Prometheus operator, whose schemas are not
+     * there.
+     */
+    private Object[] ownManifests() throws IOException {
+        List<Object> own = new ArrayList<>();
+        for (Object file : manifests()) {
+            String[] documents = Files.readString((Path) file).split("(?m)^---$");
+            String text =
+                    Stream.of(documents)
+                            .filter(
+                                    document ->
+                                            !document.contains("\napiVersion: cert-manager.io/")
+                                                    && !document.contains(
+                                                            "\napiVersion: monitoring.coreos.com/"))
+                            .collect(Collectors.joining("---"));
+            assertThat(text).contains("\nkind: ");
+            own.add(Files.writeString(folder.resolve(((Path) file).getFileName()), text));
+        }
+        return own.toArray();
     }
 
     @Test
@@ -152,17 +179,39 @@ class PackagingLintIT {
     void theManifestsAreWhatKubernetesTakes(String release) throws Exception {
         List<String> validate =
                 List.of("python3", "-m", "kubernetes_validate", "--strict", "-k", release);
-        passes(words(validate, manifests()));
+        passes(words(validate, ownManifests()));
+        Path three = KUBERNETES.resolve("rendered/three.yaml");
         finds(
                 "podManagmentPolicy",
                 "podManagementPolicy",
                 "podManagmentPolicy",
-                words(validate, PACKAGING.resolve("kubernetes/statefulset.yaml")));
-        finds(
-                "'one' is not of type",
-                "replicas: 3",
-                "replicas: one",
-                words(validate, PACKAGING.resolve("kubernetes/statefulset.yaml")));
+                words(validate, three));
+        finds("'one' is not of type", "replicas: 3", "replicas: one", words(validate, three));
+    }
+
+    /** The values of the chart, and those that nobody may set; Helm reads the same schema. */
+    @Test
+    void theSchemaOfTheValues() throws Exception {
+        List<String> validate =
+                List.of(
+                        "python3",
+                        "-m",
+                        "check_jsonschema",
+                        "--schemafile",
+                        KUBERNETES.resolve("chart/values.schema.json").toString());
+        Path defaults = KUBERNETES.resolve("chart/values.yaml");
+        passes(words(validate, defaults));
+        passes(words(validate, KUBERNETES.resolve("values/all.yaml")));
+        finds("4 is not one of", "replicas: null", "replicas: 4", words(validate, defaults));
+        finds("4 is not one of", "Servers: 3", "Servers: 4", words(validate, defaults));
+        finds("9 is not one of", "Servers: 3", "Servers: 9", words(validate, defaults));
+        finds("'antiAfinity'", "antiAffinity:", "antiAfinity:", words(validate, defaults));
+        finds("'firm'", "antiAffinity: hard", "antiAffinity: firm", words(validate, defaults));
+        finds("'-1h'", "duration: 2160h", "duration: -1h", words(validate, defaults));
+        finds("'ten'", "  size: 10Gi", "  size: ten", words(validate, defaults));
+        finds("server.9", "config: {}", "config: {server.9: a}", words(validate, defaults));
+        finds("dataDir", "config: {}", "config: {dataDir: /}", words(validate, defaults));
+        finds("200", "config: {}", "config: {maxClientCnxns: 200}", words(validate, defaults));
     }
 
     @Test
@@ -180,7 +229,7 @@ class PackagingLintIT {
                 "duplication of key",
                 "serviceName:",
                 "replicas:",
-                words(yamllint, PACKAGING.resolve("kubernetes/statefulset.yaml")));
+                words(yamllint, KUBERNETES.resolve("rendered/three.yaml")));
     }
 
     @Test
@@ -191,7 +240,11 @@ class PackagingLintIT {
                 words(
                         shellcheck,
                         Stream.concat(
-                                        Stream.of(entry, PACKAGING.resolve("release")),
+                                        Stream.of(
+                                                entry,
+                                                PACKAGING.resolve("docker/pod.sh"),
+                                                KUBERNETES.resolve("render"),
+                                                PACKAGING.resolve("release")),
                                         Stream.of(
                                                         "build",
                                                         "postinst",
