@@ -386,6 +386,7 @@ class VisibilityIT {
                 .filter(key -> key.contains("saucr"))
                 .map(key -> key.replaceFirst("^zk_((avg|min|max|cnt|sum|p\\d+)_)?", ""))
                 .map(key -> key.replaceFirst("^.*saucr_flush_causes$", "saucr_flush_causes"))
+                .map(key -> key.replaceFirst("^\\d+_saucr_ack_time", "saucr_ack_time"))
                 .forEach(metric -> assertThat(guide).contains("`" + metric + "`"));
     }
 
