@@ -10,6 +10,7 @@ import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -199,7 +200,13 @@ final class LocalDisk implements Disk {
 
     @Override
     public long usableBytes(Path folder) throws IOException {
-        return Files.getFileStore(folder).getUsableSpace();
+        // A file store is looked up in the table of mounts, which has no line for a root that was
+        // changed.
+        long usable = folder.toFile().getUsableSpace();
+        if (usable == 0 && Files.notExists(folder)) {
+            throw new NoSuchFileException(folder.toString());
+        }
+        return usable;
     }
 
     /**

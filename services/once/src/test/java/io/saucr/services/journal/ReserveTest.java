@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** K13: a full disk ends neither starts nor folding. */
 class ReserveTest {
@@ -93,5 +95,14 @@ class ReserveTest {
             assertThat(folder.reserve(CAPACITY_BYTES).hold()).isFalse();
             assertThatThrownBy(() -> folder.reserve(0)).hasMessageContaining("at least 1 byte");
         }
+    }
+
+    @Test
+    void aFolderThatIsMissingIsNotAFullDisk(@TempDir Path folder) throws Exception {
+        assertThat(LocalDisk.INSTANCE.usableBytes(folder)).isPositive();
+        Path missing = folder.resolve("missing");
+        assertThatThrownBy(() -> LocalDisk.INSTANCE.usableBytes(missing))
+                .isInstanceOf(NoSuchFileException.class)
+                .hasMessage(missing.toString());
     }
 }
