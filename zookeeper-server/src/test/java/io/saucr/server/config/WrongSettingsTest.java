@@ -60,8 +60,6 @@ class WrongSettingsTest {
     @AfterEach
     void forgetProperties() {
         ParsedProperties.forget();
-        QuorumPeerConfig.setReconfigEnabled(false);
-        QuorumPeerConfig.setStandaloneEnabled(true);
     }
 
     private Path file() {
