@@ -212,7 +212,7 @@ class LauncherTest {
                                 .lines()
                                 .filter(line -> line.contains("missing:"))
                                 .filter(line -> !line.contains("adduser")))
-                .hasSize(8)
+                .hasSize(9)
                 .allMatch(line -> line.startsWith("saucr: test: missing: "))
                 .allMatch(line -> line.contains("(Debian, Ubuntu: apt-get install "))
                 .allMatch(line -> line.contains("; not tested: "))
@@ -238,6 +238,7 @@ class LauncherTest {
                 "    case \"$name\" in",
                 "    gcc | curl | openssl | gradle | chromium | adduser) ;;",
                 "    systemd) name=systemd-analyze ;;",
+                "    iproute2) name=ip ;;",
                 "    *) continue ;;",
                 "    esac",
                 "    echo '#!/bin/sh' >'" + programs + "'/$name",
