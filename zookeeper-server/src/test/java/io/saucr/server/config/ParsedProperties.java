@@ -3,8 +3,8 @@ package io.saucr.server.config;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 
 /**
- * What ZooKeeper's parser of configurations leaves in the process: system properties of keys that it
- * does not know, and two static fields. Stateless.
+ * What ZooKeeper's parser of configurations leaves in the process: system properties of keys that
+ * it does not know, and two static fields. Stateless.
  */
 public final class ParsedProperties {
     private ParsedProperties() {}
