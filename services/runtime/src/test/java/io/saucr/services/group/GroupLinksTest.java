@@ -17,6 +17,7 @@ import io.saucr.services.net.Awaited;
 import io.saucr.services.net.Keys;
 import io.saucr.services.net.TrustsAnybody;
 import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.SilentFor;
 import io.saucr.services.wire.TlsOptions;
 import io.saucr.services.wire.Transport;
 import java.io.IOException;
@@ -118,22 +119,6 @@ class GroupLinksTest {
         return new Side(NetOptions.plain(), GROUP, name, 1);
     }
 
-    private static NetOptions silentFor(Duration silence) {
-        NetOptions plain = NetOptions.plain();
-        return new NetOptions(
-                plain.frameBytes(),
-                plain.unsentBytes(),
-                plain.untakenBytes(),
-                plain.connections(),
-                plain.strangers(),
-                plain.connectTimeout(),
-                plain.helloTimeout(),
-                silence,
-                plain.backoffMin(),
-                plain.backoffMax(),
-                plain.tls());
-    }
-
     @AfterEach
     void close() throws Exception {
         for (AutoCloseable each : open) {
@@ -190,7 +175,7 @@ class GroupLinksTest {
 
     @Test
     void anIdleLinkStaysAndASilentOneEnds() throws Exception {
-        NetOptions options = silentFor(Duration.ofMillis(400));
+        NetOptions options = SilentFor.options(Duration.ofMillis(400));
         Side leader = new Side(options, GROUP, "trips", 1);
         Side member = new Side(options, GROUP, "hotels", 1);
         Address address = leader.listen();

@@ -19,7 +19,7 @@ import io.saucr.services.group.GroupLink;
 import io.saucr.services.group.GroupLinks;
 import io.saucr.services.group.GroupListener;
 import io.saucr.services.net.Awaited;
-import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.SilentFor;
 import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -126,7 +126,7 @@ class GroupMemberTest {
                                 start,
                                 storage.member,
                                 new Address("127.0.0.1", 0),
-                                net(),
+                                SilentFor.options(Duration.ofMillis(400)),
                                 SOON,
                                 this);
             }
@@ -278,22 +278,6 @@ class GroupMemberTest {
                 Duration.ofSeconds(4),
                 Optional.empty(),
                 ZooDefs.Ids.OPEN_ACL_UNSAFE);
-    }
-
-    private static NetOptions net() {
-        NetOptions plain = NetOptions.plain();
-        return new NetOptions(
-                plain.frameBytes(),
-                plain.unsentBytes(),
-                plain.untakenBytes(),
-                plain.connections(),
-                plain.strangers(),
-                plain.connectTimeout(),
-                plain.helloTimeout(),
-                Duration.ofMillis(400),
-                plain.backoffMin(),
-                plain.backoffMax(),
-                plain.tls());
     }
 
     private final Storage tripsDisk = new Storage("trips");
@@ -528,7 +512,7 @@ class GroupMemberTest {
         try (GroupLinks idle =
                 GroupLinks.open(
                         Transport.shared(),
-                        net(),
+                        SilentFor.options(Duration.ofMillis(400)),
                         new GroupFrame.Hello(GROUP, dies.storage.name, start),
                         ends,
                         thread)) {
