@@ -243,29 +243,16 @@ public final class Coordinator {
         List<Sealed> reported = here ? listing.versions() : List.of();
         long least = here ? announced.at(member) : head.floor().at(member);
         if (listing.newest() < least) {
-            return new Next(
-                    this,
-                    List.of(
-                            new Action.Refuse(
-                                    member,
-                                    "it has versions up to "
-                                            + listing.newest()
-                                            + ", and "
-                                            + least
-                                            + " was final: its folder is an old copy")));
+            return refused(member, listing, least + " was final: its folder is an old copy");
         }
         OptionalLong left = head.members().get(member).left();
         if (left.isPresent() && listing.newest() > left.getAsLong()) {
-            return new Next(
-                    this,
-                    List.of(
-                            new Action.Refuse(
-                                    member,
-                                    "it has versions up to "
-                                            + listing.newest()
-                                            + ", and left the group, or joins it, with "
-                                            + left.getAsLong()
-                                            + ": its folder is of another one")));
+            return refused(
+                    member,
+                    listing,
+                    "left the group, or joins it, with "
+                            + left.getAsLong()
+                            + ": its folder is of another one");
         }
         View view = views.get(member);
         Coordinator next =
@@ -283,6 +270,11 @@ public final class Coordinator {
             actions.add(new Action.Decided(member, head.epoch(), head.decision()));
         }
         return next.progress(actions);
+    }
+
+    private Next refused(int member, Listing listing, String why) {
+        String sentence = "it has versions up to " + listing.newest() + ", and " + why;
+        return new Next(this, List.of(new Action.Refuse(member, sentence)));
     }
 
     /** A member has more on disk, of this world. */
