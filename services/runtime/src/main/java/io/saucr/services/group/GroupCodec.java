@@ -17,10 +17,10 @@ import io.saucr.services.core.speculation.Listing;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
 import io.saucr.services.wire.BadFrameException;
+import io.saucr.services.wire.CheckedFrames;
 import io.saucr.services.wire.FrameFields;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /**
  * The bytes of a link between a member of a group and its coordinator. Each direction begins with a
@@ -30,10 +30,9 @@ import java.util.zip.CRC32C;
  * magic "SAUG" | format, 4
  * </pre>
  *
- * then frames, all numbers big-endian:
+ * then {@link CheckedFrames}, all numbers big-endian:
  *
  * <pre>
- * length of what follows, 4 | kind, 1 | fields | CRC32C of kind and fields, 4
  * SORRY     text
  * HELLO     group, a name | member, a name | birth | start, 8 | nonce, 8
  * HEARTBEAT
@@ -58,21 +57,12 @@ import java.util.zip.CRC32C;
 final class GroupCodec {
 
     static final int FORMAT = 1;
-    static final int PREFACE_BYTES = 8;
 
     /** All that a member lists fits in one frame. */
     static final int MOST_BYTES = 16 << 20;
 
     /** As long as nobody has said who it is. */
     static final int MOST_BYTES_BEFORE = 4 << 10;
-
-    private static final int MAGIC = 0x53415547;
-    private static final int MAGIC_OF_SERVICES = 0x53415553;
-    private static final int MAGIC_OF_STANDBYS = 0x5341554D;
-    private static final int LENGTH_BYTES = 4;
-    private static final int KIND_BYTES = 1;
-    private static final int CHECK_BYTES = 4;
-    private static final int LEAST_BYTES = KIND_BYTES + CHECK_BYTES;
 
     /** A version without dependencies. */
     private static final int LEAST_VERSION_BYTES = 9;
@@ -92,7 +82,7 @@ final class GroupCodec {
     private GroupCodec() {}
 
     static ByteBuf preface(ByteBufAllocator alloc) {
-        return alloc.buffer(PREFACE_BYTES).writeInt(MAGIC).writeInt(FORMAT);
+        return CheckedFrames.preface(CheckedFrames.MAGIC_OF_GROUPS, FORMAT, alloc);
     }
 
     /**
@@ -105,13 +95,12 @@ final class GroupCodec {
         boolean written = false;
         try {
             fields(frame, out);
-            int length = out.writerIndex() - LENGTH_BYTES + CHECK_BYTES;
+            int length = out.writerIndex() - CheckedFrames.LENGTH_BYTES + CheckedFrames.CHECK_BYTES;
             if (length > MOST_BYTES) {
                 throw new IllegalArgumentException(
                         "a frame has at most " + MOST_BYTES + " bytes, and this one " + length);
             }
-            out.setInt(0, length);
-            out.writeInt(check(out, LENGTH_BYTES, length - CHECK_BYTES));
+            CheckedFrames.end(out.setInt(0, length));
             written = true;
             return out;
         } finally {
@@ -175,48 +164,30 @@ final class GroupCodec {
         }
     }
 
-    private static int check(ByteBuf bytes, int from, int length) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes.nioBuffer(from, length));
-        return (int) crc.getValue();
-    }
-
     /**
      * Reads the preface.
      *
      * @return whether it was there; nothing was taken else
      */
     static boolean readPreface(ByteBuf in) {
-        int start = in.readerIndex();
-        if (in.readableBytes() < 4) {
-            return false;
-        }
-        int magic = in.getInt(start);
-        if (magic == MAGIC_OF_SERVICES || magic == MAGIC_OF_STANDBYS) {
-            throw new BadFrameException(
-                    "it speaks as "
-                            + (magic == MAGIC_OF_SERVICES
-                                    ? "another service or a client"
-                                    : "a standby member of a service")
-                            + "; here members of a group talk to their coordinator");
-        }
-        if (magic != MAGIC) {
-            throw new BadFrameException(FrameFields.foreign(magic));
-        }
-        if (in.readableBytes() < PREFACE_BYTES) {
-            return false;
-        }
-        int theirs = in.getInt(start + 4);
-        if (theirs != FORMAT) {
-            throw new BadFrameException(
-                    "it speaks format "
-                            + Integer.toUnsignedString(theirs)
-                            + ", this side format "
-                            + FORMAT
-                            + ": run the same release on all members of the group");
-        }
-        in.skipBytes(PREFACE_BYTES);
-        return true;
+        return CheckedFrames.readPreface(
+                in,
+                CheckedFrames.MAGIC_OF_GROUPS,
+                FORMAT,
+                GroupCodec::other,
+                "all members of the group");
+    }
+
+    private static String other(int magic) {
+        String who =
+                switch (magic) {
+                    case CheckedFrames.MAGIC_OF_SERVICES -> "another service or a client";
+                    case CheckedFrames.MAGIC_OF_STANDBYS -> "a standby member of a service";
+                    default -> null;
+                };
+        return who == null
+                ? FrameFields.foreign(magic)
+                : "it speaks as " + who + "; here members of a group talk to their coordinator";
     }
 
     /**
@@ -226,42 +197,7 @@ final class GroupCodec {
      * @return null where bytes are missing; nothing was taken then
      */
     static GroupFrame read(ByteBuf in, int most) {
-        int start = in.readerIndex();
-        if (in.readableBytes() < LENGTH_BYTES) {
-            return null;
-        }
-        long length = in.getUnsignedInt(start);
-        if (length < LEAST_BYTES || length > most) {
-            throw new BadFrameException(
-                    "a frame has " + LEAST_BYTES + " to " + most + " bytes, not " + length);
-        }
-        if (in.readableBytes() < LENGTH_BYTES + length) {
-            return null;
-        }
-        int checked = (int) length - CHECK_BYTES;
-        int expected = in.getInt(start + LENGTH_BYTES + checked);
-        int found = check(in, start + LENGTH_BYTES, checked);
-        if (expected != found) {
-            throw new BadFrameException(
-                    String.format(
-                            "a frame of kind %d and %d bytes has checksum %08x, and says %08x",
-                            in.getUnsignedByte(start + LENGTH_BYTES), length, found, expected));
-        }
-        in.skipBytes(LENGTH_BYTES);
-        ByteBuf fields = in.readSlice(checked);
-        in.skipBytes(CHECK_BYTES);
-        GroupFrame frame;
-        try {
-            frame = readFields(fields);
-        } catch (IllegalArgumentException e) {
-            // Frames check what they are made of.
-            throw new BadFrameException(FrameFields.printable(String.valueOf(e.getMessage())));
-        }
-        if (fields.isReadable()) {
-            throw new BadFrameException(
-                    fields.readableBytes() + " bytes too many in a frame of " + length);
-        }
-        return frame;
+        return CheckedFrames.read(in, most, GroupCodec::readFields);
     }
 
     private static GroupFrame readFields(ByteBuf in) {

@@ -82,16 +82,8 @@ final class GroupConnection extends Wire<GroupConnection.Arrived> implements Gro
         }
         ByteBuf bytes = GroupCodec.write(frame, channel.alloc());
         long counted = bytes.readableBytes() + OBJECT_BYTES;
-        long before = unsent.getAndAdd(counted);
-        if (before > options.unsentBytes()) {
-            unsent.addAndGet(-counted);
+        if (waits(counted) < 0) {
             bytes.release();
-            close(
-                    who()
-                            + " takes too little: "
-                            + before
-                            + " bytes wait for the network, and unsentBytes is "
-                            + options.unsentBytes());
             return;
         }
         channel.eventLoop()

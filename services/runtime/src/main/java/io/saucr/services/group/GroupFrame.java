@@ -5,6 +5,7 @@ import io.saucr.services.core.speculation.Decision;
 import io.saucr.services.core.speculation.Listing;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
+import io.saucr.services.wire.FrameFields;
 import java.util.List;
 
 /**
@@ -80,7 +81,7 @@ public sealed interface GroupFrame {
     record Leaves(long version) implements Up {
 
         public Leaves {
-            notNegative("version", version);
+            FrameFields.checkNumber("version", version, 0);
         }
     }
 
@@ -88,8 +89,8 @@ public sealed interface GroupFrame {
     record Decided(long epoch, Decision decision) implements Down {
 
         public Decided {
-            positive("epoch", epoch);
-            positive("world", decision.world());
+            FrameFields.checkNumber("epoch", epoch, 1);
+            FrameFields.checkNumber("world", decision.world(), 1);
         }
     }
 
@@ -97,8 +98,8 @@ public sealed interface GroupFrame {
     record Admitted(long epoch, Decision decision) implements Down {
 
         public Admitted {
-            positive("epoch", epoch);
-            positive("world", decision.world());
+            FrameFields.checkNumber("epoch", epoch, 1);
+            FrameFields.checkNumber("world", decision.world(), 1);
         }
     }
 
@@ -106,8 +107,8 @@ public sealed interface GroupFrame {
     record Boundary(long epoch, long world, VersionVector versions) implements Down {
 
         public Boundary {
-            positive("epoch", epoch);
-            positive("world", world);
+            FrameFields.checkNumber("epoch", epoch, 1);
+            FrameFields.checkNumber("world", world, 1);
         }
     }
 
@@ -115,7 +116,7 @@ public sealed interface GroupFrame {
     record Left(long epoch) implements Down {
 
         public Left {
-            positive("epoch", epoch);
+            FrameFields.checkNumber("epoch", epoch, 1);
         }
     }
 
@@ -127,7 +128,7 @@ public sealed interface GroupFrame {
     record Refused(String reason) implements Down {}
 
     private static void checkWorld(long world, List<Sealed> versions) {
-        positive("world", world);
+        FrameFields.checkNumber("world", world, 1);
         for (Sealed each : versions) {
             if (each.world() != world) {
                 throw new IllegalArgumentException(each + " is listed in world " + world);
@@ -143,20 +144,6 @@ public sealed interface GroupFrame {
                         "version " + each.version() + " is listed behind version " + before);
             }
             before = each.version();
-        }
-    }
-
-    private static void positive(String what, long number) {
-        if (number < 1) {
-            throw new IllegalArgumentException(
-                    "the number of the " + what + " is from 1, not " + number);
-        }
-    }
-
-    private static void notNegative(String what, long number) {
-        if (number < 0) {
-            throw new IllegalArgumentException(
-                    "the number of the " + what + " is from 0, not " + number);
         }
     }
 }

@@ -70,10 +70,7 @@ public final class GroupLinks extends Endpoint<GroupConnection> {
             throws IOException {
         FrameFields.nameBytes("group", self.group());
         FrameFields.nameBytes("service", self.member());
-        Optional<TlsIdentity> tls = Optional.empty();
-        if (options.tls().isPresent()) {
-            tls = Optional.of(TlsIdentity.ofService(self.member(), options.tls().get()));
-        }
+        Optional<TlsIdentity> tls = TlsIdentity.ofService(self.member(), options.tls());
         return new GroupLinks(transport, options, self, tls, listener, executor);
     }
 

@@ -12,11 +12,11 @@ import io.netty.buffer.ByteBufAllocator;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.wire.BadFrameException;
+import io.saucr.services.wire.CheckedFrames;
 import io.saucr.services.wire.FrameFields;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Optional;
-import java.util.zip.CRC32C;
 
 /**
  * The bytes of a link. Each direction begins with a preface, which every format shares, as it
@@ -26,10 +26,9 @@ import java.util.zip.CRC32C;
  * magic "SAUM" | format, 4
  * </pre>
  *
- * then frames, all numbers big-endian:
+ * then {@link CheckedFrames}, all numbers big-endian:
  *
  * <pre>
- * length of what follows, 4 | kind, 1 | fields | CRC32C of kind and fields, 4
  * SORRY      text
  * HELLO      service, a name | 0, or 1 and birth | member, 8 | nonce, 8
  * FOLLOW     segment | base, 8
@@ -56,19 +55,12 @@ import java.util.zip.CRC32C;
  */
 final class MemberCodec {
 
-    static final int PREFACE_BYTES = 8;
-
     /** Of a segment, in one frame. */
     static final int PIECE_BYTES = 64 << 10;
 
-    private static final int MAGIC = 0x5341554D;
-    private static final int MAGIC_OF_SERVICES = 0x53415553;
-    private static final int LENGTH_BYTES = 4;
-    private static final int KIND_BYTES = 1;
-    private static final int CHECK_BYTES = 4;
     private static final int DIGEST_BYTES = 32;
-    private static final int LEAST_BYTES = KIND_BYTES + CHECK_BYTES;
-    static final int MOST_BYTES = KIND_BYTES + 4 + PIECE_BYTES + CHECK_BYTES;
+    static final int MOST_BYTES =
+            CheckedFrames.KIND_BYTES + 4 + PIECE_BYTES + CheckedFrames.CHECK_BYTES;
 
     private static final int SORRY = 1;
     private static final int HELLO = 2;
@@ -113,7 +105,7 @@ final class MemberCodec {
     record Piece(int length, ByteBuf bytes) implements Arrived {}
 
     ByteBuf preface(ByteBufAllocator alloc) {
-        return alloc.buffer(PREFACE_BYTES).writeInt(MAGIC).writeInt(format);
+        return CheckedFrames.preface(CheckedFrames.MAGIC_OF_STANDBYS, format, alloc);
     }
 
     /** Writes a frame other than a segment. */
@@ -122,40 +114,42 @@ final class MemberCodec {
             byte[] text = FrameFields.textBytes(sorry.reason());
             ByteBuf out = begin(SORRY, 2 + text.length, alloc);
             FrameFields.writeText(out, text);
-            return end(out);
+            return CheckedFrames.end(out);
         } else if (frame instanceof MemberFrame.Hello hello) {
             return hello(hello, alloc);
         } else if (frame instanceof MemberFrame.Follow follow) {
             ByteBuf out = begin(FOLLOW, 16 + DIGEST_BYTES + 8, alloc);
             writeSegmentId(out, follow.last());
-            return end(out.writeLong(follow.base()));
+            return CheckedFrames.end(out.writeLong(follow.base()));
         } else if (frame instanceof MemberFrame.Base base) {
             ByteBuf out = begin(BASE, 16 + DIGEST_BYTES, alloc);
             out.writeLong(base.number()).writeLong(base.length());
-            return end(out.writeBytes(HEX.parseHex(base.digest())));
+            return CheckedFrames.end(out.writeBytes(HEX.parseHex(base.digest())));
         } else if (frame instanceof MemberFrame.BasePart part) {
             ByteBuffer bytes = part.bytes();
-            return end(begin(BASE_PART, bytes.remaining(), alloc).writeBytes(bytes));
+            return CheckedFrames.end(begin(BASE_PART, bytes.remaining(), alloc).writeBytes(bytes));
         } else if (frame instanceof MemberFrame.BaseEnd) {
-            return end(begin(BASE_END, 0, alloc));
+            return CheckedFrames.end(begin(BASE_END, 0, alloc));
         } else if (frame instanceof MemberFrame.Committed committed) {
             ByteBuf out = begin(COMMITTED, 16 + DIGEST_BYTES, alloc);
             writeSegmentId(out, committed.segment());
-            return end(out);
+            return CheckedFrames.end(out);
         } else if (frame instanceof MemberFrame.Heartbeat heartbeat) {
             ByteBuf out = begin(HEARTBEAT, 16, alloc);
-            return end(out.writeLong(heartbeat.waitingMillis()).writeLong(heartbeat.state()));
+            return CheckedFrames.end(
+                    out.writeLong(heartbeat.waitingMillis()).writeLong(heartbeat.state()));
         } else if (frame instanceof MemberFrame.Written written) {
-            return end(begin(WRITTEN, 8, alloc).writeLong(written.number()));
+            return CheckedFrames.end(begin(WRITTEN, 8, alloc).writeLong(written.number()));
         } else if (frame instanceof MemberFrame.Stored stored) {
-            return end(begin(STORED, 8, alloc).writeLong(stored.number()));
+            return CheckedFrames.end(begin(STORED, 8, alloc).writeLong(stored.number()));
         } else if (frame instanceof MemberFrame.Fetch fetch) {
-            return end(begin(FETCH, 16, alloc).writeLong(fetch.from()).writeLong(fetch.to()));
+            return CheckedFrames.end(
+                    begin(FETCH, 16, alloc).writeLong(fetch.from()).writeLong(fetch.to()));
         } else if (frame instanceof MemberFrame.Missing missing) {
             byte[] text = FrameFields.textBytes(missing.reason());
             ByteBuf out = begin(MISSING, 8 + 2 + text.length, alloc).writeLong(missing.number());
             FrameFields.writeText(out, text);
-            return end(out);
+            return CheckedFrames.end(out);
         }
         throw new IllegalArgumentException("a segment goes in pieces");
     }
@@ -178,7 +172,7 @@ final class MemberCodec {
         left.limit(end);
         out.writeBytes(left);
         left.limit(limit);
-        return end(out);
+        return CheckedFrames.end(out);
     }
 
     private static ByteBuf hello(MemberFrame.Hello hello, ByteBufAllocator alloc) {
@@ -189,22 +183,12 @@ final class MemberCodec {
         out.writeByte(hello.birth().isPresent() ? 1 : 0);
         hello.birth().ifPresent(b -> FrameFields.writeBirth(out, b));
         out.writeLong(Long.parseUnsignedLong(hello.member(), 16));
-        return end(out.writeLong(hello.nonce()));
+        return CheckedFrames.end(out.writeLong(hello.nonce()));
     }
 
     private static ByteBuf begin(int kind, int fields, ByteBufAllocator alloc) {
-        int length = KIND_BYTES + fields + CHECK_BYTES;
-        return alloc.buffer(LENGTH_BYTES + length).writeInt(length).writeByte(kind);
-    }
-
-    private static ByteBuf end(ByteBuf out) {
-        return out.writeInt(check(out, LENGTH_BYTES, out.writerIndex() - LENGTH_BYTES));
-    }
-
-    private static int check(ByteBuf bytes, int from, int length) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes.nioBuffer(from, length));
-        return (int) crc.getValue();
+        int length = CheckedFrames.KIND_BYTES + fields + CheckedFrames.CHECK_BYTES;
+        return alloc.buffer(CheckedFrames.LENGTH_BYTES + length).writeInt(length).writeByte(kind);
     }
 
     private static void writeSegmentId(ByteBuf out, SegmentId id) {
@@ -217,32 +201,14 @@ final class MemberCodec {
      * @return whether it was there; nothing was taken else
      */
     boolean readPreface(ByteBuf in) {
-        int start = in.readerIndex();
-        if (in.readableBytes() < 4) {
-            return false;
-        }
-        int magic = in.getInt(start);
-        if (magic == MAGIC_OF_SERVICES) {
-            throw new BadFrameException(
-                    "it speaks as another service or a client; here members of one service talk");
-        }
-        if (magic != MAGIC) {
-            throw new BadFrameException(FrameFields.foreign(magic));
-        }
-        if (in.readableBytes() < PREFACE_BYTES) {
-            return false;
-        }
-        int theirs = in.getInt(start + 4);
-        if (theirs != format) {
-            throw new BadFrameException(
-                    "it speaks format "
-                            + Integer.toUnsignedString(theirs)
-                            + ", this side format "
-                            + format
-                            + ": run the same release on all members");
-        }
-        in.skipBytes(PREFACE_BYTES);
-        return true;
+        return CheckedFrames.readPreface(
+                in, CheckedFrames.MAGIC_OF_STANDBYS, format, MemberCodec::other, "all members");
+    }
+
+    private static String other(int magic) {
+        return magic == CheckedFrames.MAGIC_OF_SERVICES
+                ? "it speaks as another service or a client; here members of one service talk"
+                : FrameFields.foreign(magic);
     }
 
     /**
@@ -251,42 +217,7 @@ final class MemberCodec {
      * @return null where bytes are missing; nothing was taken then
      */
     Arrived read(ByteBuf in) {
-        int start = in.readerIndex();
-        if (in.readableBytes() < LENGTH_BYTES) {
-            return null;
-        }
-        long length = in.getUnsignedInt(start);
-        if (length < LEAST_BYTES || length > MOST_BYTES) {
-            throw new BadFrameException(
-                    "a frame has " + LEAST_BYTES + " to " + MOST_BYTES + " bytes, not " + length);
-        }
-        if (in.readableBytes() < LENGTH_BYTES + length) {
-            return null;
-        }
-        int checked = (int) length - CHECK_BYTES;
-        int expected = in.getInt(start + LENGTH_BYTES + checked);
-        int found = check(in, start + LENGTH_BYTES, checked);
-        if (expected != found) {
-            throw new BadFrameException(
-                    String.format(
-                            "a frame of kind %d and %d bytes has checksum %08x, and says %08x",
-                            in.getUnsignedByte(start + LENGTH_BYTES), length, found, expected));
-        }
-        in.skipBytes(LENGTH_BYTES);
-        ByteBuf frame = in.readSlice(checked);
-        in.skipBytes(CHECK_BYTES);
-        Arrived arrived;
-        try {
-            arrived = readWhole(frame);
-        } catch (IllegalArgumentException e) {
-            // Frames check what they are made of.
-            throw new BadFrameException(FrameFields.printable(String.valueOf(e.getMessage())));
-        }
-        if (arrived instanceof Whole && frame.isReadable()) {
-            throw new BadFrameException(
-                    frame.readableBytes() + " bytes too many in a frame of " + length);
-        }
-        return arrived;
+        return CheckedFrames.read(in, MOST_BYTES, this::readWhole);
     }
 
     private Arrived readWhole(ByteBuf in) {
@@ -332,7 +263,7 @@ final class MemberCodec {
             throw new BadFrameException(
                     "a piece of a segment has 1 to " + PIECE_BYTES + " bytes, not " + length);
         }
-        return new Piece(whole, in);
+        return new Piece(whole, in.readSlice(length));
     }
 
     private MemberFrame.Hello hello(ByteBuf in) {

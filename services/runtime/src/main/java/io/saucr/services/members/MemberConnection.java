@@ -168,15 +168,8 @@ final class MemberConnection extends Wire<MemberConnection.Arrived> implements M
             return;
         }
         long bytes = bytes(frame);
-        long before = unsent.getAndAdd(bytes);
-        if (before > options.unsentBytes()) {
-            unsent.addAndGet(-bytes);
-            close(
-                    who()
-                            + " takes too little: "
-                            + before
-                            + " bytes wait for the network, and unsentBytes is "
-                            + options.unsentBytes());
+        long before = waits(bytes);
+        if (before < 0) {
             return;
         }
         queue.add(frame);

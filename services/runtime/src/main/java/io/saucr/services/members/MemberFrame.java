@@ -2,6 +2,7 @@ package io.saucr.services.members;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.wire.FrameFields;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -88,7 +89,7 @@ public sealed interface MemberFrame {
         private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
         public Base {
-            positive("segment of a base", number);
+            FrameFields.checkNumber("segment of a base", number, 1);
             notNegative("length of a base", length);
             if (!DIGEST.matcher(digest).matches()) {
                 throw new IllegalArgumentException(
@@ -141,7 +142,7 @@ public sealed interface MemberFrame {
     record Written(long number) implements MemberFrame {
 
         public Written {
-            positive("written segment", number);
+            FrameFields.checkNumber("written segment", number, 1);
         }
     }
 
@@ -149,7 +150,7 @@ public sealed interface MemberFrame {
     record Stored(long number) implements MemberFrame {
 
         public Stored {
-            positive("stored segment", number);
+            FrameFields.checkNumber("stored segment", number, 1);
         }
     }
 
@@ -157,7 +158,7 @@ public sealed interface MemberFrame {
     record Fetch(long from, long to) implements MemberFrame {
 
         public Fetch {
-            positive("first segment to fetch", from);
+            FrameFields.checkNumber("first segment to fetch", from, 1);
             if (to < from) {
                 throw new IllegalArgumentException(
                         "segments "
@@ -177,7 +178,7 @@ public sealed interface MemberFrame {
     record Missing(long number, String reason) implements MemberFrame {
 
         public Missing {
-            positive("missing segment", number);
+            FrameFields.checkNumber("missing segment", number, 1);
         }
     }
 
@@ -187,13 +188,6 @@ public sealed interface MemberFrame {
      * @param reason for people; what is too long is cut
      */
     record Sorry(String reason) implements MemberFrame {}
-
-    private static void positive(String what, long number) {
-        if (number < 1) {
-            throw new IllegalArgumentException(
-                    "the number of the " + what + " is from 1, not " + number);
-        }
-    }
 
     private static void notNegative(String what, long number) {
         if (number < 0) {

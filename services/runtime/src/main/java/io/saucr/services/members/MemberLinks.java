@@ -96,10 +96,7 @@ public final class MemberLinks extends Endpoint<MemberConnection> {
             HeartbeatSource heartbeats)
             throws IOException {
         FrameFields.nameBytes("service", self.service());
-        Optional<TlsIdentity> tls = Optional.empty();
-        if (options.tls().isPresent()) {
-            tls = Optional.of(TlsIdentity.ofService(self.service(), options.tls().get()));
-        }
+        Optional<TlsIdentity> tls = TlsIdentity.ofService(self.service(), options.tls());
         return new MemberLinks(transport, options, self, tls, listener, executor, heartbeats);
     }
 

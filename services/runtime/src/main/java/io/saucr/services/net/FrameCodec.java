@@ -29,6 +29,7 @@ import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Mark;
 import io.saucr.services.wire.BadFrameException;
+import io.saucr.services.wire.CheckedFrames;
 import io.saucr.services.wire.FrameFields;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,7 +74,7 @@ final class FrameCodec {
 
     static final int VERSION = 1;
 
-    private static final int MAGIC = 0x53415553;
+    private static final int MAGIC = CheckedFrames.MAGIC_OF_SERVICES;
     private static final int LENGTH_BYTES = 4;
     private static final int PREFACE_BYTES = 4 + 1 + 1 + 4;
     private static final long LONGEST_KEEP_ALIVE_MILLIS = Duration.ofHours(1).toMillis();

@@ -132,10 +132,26 @@ public final class FrameFields {
     public static long readNumber(ByteBuf in, String what, long least) {
         long number = readLong(in);
         if (number < least) {
-            throw new BadFrameException(
-                    "the number of the " + what + " is from " + least + ", not " + number);
+            throw new BadFrameException(tooSmall(what, number, least));
         }
         return number;
+    }
+
+    /**
+     * Fails where a number of a frame that is made is too small.
+     *
+     * @param what it numbers, for people
+     * @param least that it may be
+     * @throws IllegalArgumentException then
+     */
+    public static void checkNumber(String what, long number, long least) {
+        if (number < least) {
+            throw new IllegalArgumentException(tooSmall(what, number, least));
+        }
+    }
+
+    private static String tooSmall(String what, long number, long least) {
+        return "the number of the " + what + " is from " + least + ", not " + number;
     }
 
     /** Reads any number. */

@@ -14,6 +14,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import javax.naming.InvalidNameException;
@@ -50,6 +51,14 @@ public final class TlsIdentity {
         KeyStore keys = keyStore(options);
         ownNames(options, keys);
         return load(client, options, keys);
+    }
+
+    /** As {@link #ofService(String, TlsOptions)}, where there is TLS. */
+    public static Optional<TlsIdentity> ofService(String service, Optional<TlsOptions> options)
+            throws IOException {
+        return options.isPresent()
+                ? Optional.of(ofService(service, options.get()))
+                : Optional.empty();
     }
 
     /**

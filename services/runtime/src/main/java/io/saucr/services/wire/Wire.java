@@ -315,6 +315,27 @@ public abstract class Wire<A> implements Dialer.Reached {
                         });
     }
 
+    /**
+     * So many bytes more are to be sent. Ends the connection where too many wait already: then they
+     * are not to be sent.
+     *
+     * @return how many waited before; -1 where it ends
+     */
+    protected final long waits(long bytes) {
+        long before = unsent.getAndAdd(bytes);
+        if (before <= options.unsentBytes()) {
+            return before;
+        }
+        unsent.addAndGet(-bytes);
+        close(
+                who()
+                        + " takes too little: "
+                        + before
+                        + " bytes wait for the network, and unsentBytes is "
+                        + options.unsentBytes());
+        return -1;
+    }
+
     /** Bytes that waited for the network wait no more. */
     protected final void sent(long bytes) {
         if (unsent.addAndGet(-bytes) <= drainedBytes

@@ -8,6 +8,7 @@ import io.netty.handler.codec.DecoderException;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.wire.BadFrameException;
+import io.saucr.services.wire.CheckedFrames;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -172,7 +173,7 @@ public final class MemberFuzz {
     /** Puts checksums right, as far as there are frames: so that what they hold is looked at. */
     private static void mend(byte[] bytes) {
         ByteBuffer all = ByteBuffer.wrap(bytes);
-        int at = MemberCodec.PREFACE_BYTES;
+        int at = CheckedFrames.PREFACE_BYTES;
         while (at + 4 <= bytes.length) {
             int length = all.getInt(at);
             if (length < 5 || length > bytes.length - at - 4) {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.saucr.services.Address;
+import io.saucr.services.wire.CheckedFrames;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -61,7 +62,7 @@ final class Plain implements AutoCloseable {
     /** The next frame that is no heartbeat. */
     MemberFrame read() throws IOException {
         if (!prefaced) {
-            codec.readPreface(Unpooled.wrappedBuffer(exactly(MemberCodec.PREFACE_BYTES)));
+            codec.readPreface(Unpooled.wrappedBuffer(exactly(CheckedFrames.PREFACE_BYTES)));
             prefaced = true;
         }
         while (true) {
