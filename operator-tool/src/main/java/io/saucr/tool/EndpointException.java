@@ -53,6 +53,24 @@ final class EndpointException extends IOException {
         return reason;
     }
 
+    /**
+     * The same with the AdminServer's name in front.
+     *
+     * @param lacks what a server does that does not know the command, as a sentence goes on after
+     *     its name
+     */
+    EndpointException of(Endpoint endpoint, String lacks) {
+        return new EndpointException(
+                reason,
+                endpoint.adminName()
+                        + " "
+                        + (reason == Reason.UNKNOWN_COMMAND
+                                ? lacks
+                                        + ": this is a server of Apache's, an older version, or one"
+                                        + " with SAUCR off"
+                                : getMessage()));
+    }
+
     /** No answer in time from a server that accepts connections. */
     static EndpointException silent(Duration patience) {
         return new EndpointException(

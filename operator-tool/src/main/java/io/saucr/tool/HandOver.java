@@ -57,13 +57,7 @@ final class HandOver {
             new AdminClient(connection)
                     .post(leader, "saucr/moveLeader", body, Deadline.in(connection.patience()));
         } catch (EndpointException e) {
-            throw new FailureException(
-                    e.reason() == EndpointException.Reason.UNKNOWN_COMMAND
-                            ? leader.adminName()
-                                    + " knows no such order: this is a server of Apache's, an older"
-                                    + " version, or one with SAUCR off"
-                            : leader.adminName() + " " + e.getMessage(),
-                    e);
+            throw new FailureException(e.of(leader, "knows no such order").getMessage(), e);
         }
     }
 }

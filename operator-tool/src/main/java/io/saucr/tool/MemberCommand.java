@@ -152,15 +152,19 @@ final class MemberCommand implements Runnable {
                 return before;
             }
             check(change, before);
-            if (change.leaving() != null && before.voters().contains(change.leaving())) {
-                handOver(change.leaving());
+            if (change.leaving() != null
+                    && before.voters().contains(change.leaving())
+                    && handOver(change.leaving())) {
                 check(change, before);
             }
             return ensemble.make(change, before);
         }
 
-        /** A leader that leaves hands over first: that takes less time than an election. */
-        private void handOver(long leaving) throws InterruptedException {
+        /**
+         * A leader that leaves hands over first: that takes less time than an election. Returns
+         * whether it led, and so another one may lead now.
+         */
+        private boolean handOver(long leaving) throws InterruptedException {
             HandOver handOver = new HandOver(options.connection());
             Optional<ServerStatus> leader =
                     handOver.leader().filter(each -> HandOver.id(each) == leaving);
@@ -175,6 +179,7 @@ final class MemberCommand implements Runnable {
                                     .formatted(leaving, e.getMessage()));
                 }
             }
+            return leader.isPresent();
         }
 
         void voters(Membership now, String sentence) {

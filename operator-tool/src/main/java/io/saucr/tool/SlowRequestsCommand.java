@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.saucr.tool.Asked.Answer;
-import io.saucr.tool.EndpointException.Reason;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -101,13 +100,7 @@ final class SlowRequestsCommand implements Callable<Integer> {
                             threshold + " " + OrderCommand.why(null),
                             deadline);
         } catch (EndpointException e) {
-            throw new EndpointException(
-                    e.reason(),
-                    e.reason() == Reason.UNKNOWN_COMMAND
-                            ? endpoint.adminName()
-                                    + " keeps no slow requests: this is a server of Apache's, an"
-                                    + " older version, or one with SAUCR off"
-                            : endpoint.adminName() + " " + e.getMessage());
+            throw e.of(endpoint, "keeps no slow requests");
         }
     }
 

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.saucr.core.config.TimeLimit;
 import io.saucr.tool.Asked.Answer;
-import io.saucr.tool.EndpointException.Reason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -267,13 +266,7 @@ final class TopCommand implements Callable<Integer> {
         try {
             return new AdminClient(connection).get(endpoint, command, deadline);
         } catch (EndpointException e) {
-            throw new EndpointException(
-                    e.reason(),
-                    e.reason() == Reason.UNKNOWN_COMMAND
-                            ? endpoint.adminName()
-                                    + " counts no requests: this is a server of Apache's, an older"
-                                    + " version, or one with SAUCR off"
-                            : endpoint.adminName() + " " + e.getMessage());
+            throw e.of(endpoint, "counts no requests");
         }
     }
 
