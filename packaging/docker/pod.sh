@@ -291,7 +291,7 @@ scale_up() {
     say "servers 1 to $1 are voters"
 }
 
-# The leader must not be one that is removed: it would end its term without handing over.
+# To a server that stays: each removal of a leader would move the lead anew, perhaps to the next one that is removed.
 move_leader_below() {
     local deadline=$((SECONDS + patience)) id leader
     while true; do

@@ -13,9 +13,9 @@ import org.apache.zookeeper.server.admin.CommandResponse;
 import org.apache.zookeeper.server.admin.PostCommand;
 
 /**
- * An order to the AdminServer: a POST with a text of at most 1,024 bytes as the body. Whoever sends
- * one must have all permissions on the root node, as for ZooKeeper's own {@code snapshot} and
- * {@code restore}. That check needs a server that serves.
+ * An order to the AdminServer: a POST with a text of at most 1,024 bytes as the body. It needs all
+ * permissions on the root node, as ZooKeeper's own {@code snapshot} and {@code restore} do. That
+ * check needs a server that serves.
  */
 abstract class AdminOrder extends PostCommand {
     private static final int LONGEST_BODY = 1024;
@@ -57,12 +57,11 @@ abstract class AdminOrder extends PostCommand {
         return new CommandResponse(name, sentence, status);
     }
 
-    /** A body of a number and a reason. */
-    record NumberAndReason(String number, String reason) {
-        static NumberAndReason of(String body) {
+    /** A body that says what, in one word, and why. */
+    record WhatAndWhy(String what, String why) {
+        static WhatAndWhy of(String body) {
             String[] parts = body.strip().split("\\s+", 2);
-            return new NumberAndReason(
-                    parts[0], Maintenance.cleaned(parts.length > 1 ? parts[1] : ""));
+            return new WhatAndWhy(parts[0], Maintenance.cleaned(parts.length > 1 ? parts[1] : ""));
         }
     }
 }

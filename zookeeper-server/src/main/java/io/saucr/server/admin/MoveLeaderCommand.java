@@ -27,17 +27,17 @@ final class MoveLeaderCommand extends AdminOrder {
 
     @Override
     CommandResponse obey(ZooKeeperServer server, String body) {
-        NumberAndReason order = NumberAndReason.of(body);
-        if (!order.number().matches("\\d{1,18}")) {
+        WhatAndWhy order = WhatAndWhy.of(body);
+        if (!order.what().matches("\\d{1,18}")) {
             return refused(
                     "the body begins with the number of the next leader, or 0",
                     HttpServletResponse.SC_BAD_REQUEST);
         }
-        long to = Long.parseLong(order.number());
+        long to = Long.parseLong(order.what());
         LOG.info(
                 "Asked to hand over to {}: operator: {}",
                 to == 0 ? "another server" : "server " + to,
-                order.reason());
+                order.why());
         String refusal = peer.handOver(to, LIMIT_NANOS);
         if (refusal != null) {
             return refused(refusal, HttpServletResponse.SC_CONFLICT);

@@ -28,8 +28,8 @@ final class ShedCommand extends AdminOrder {
 
     @Override
     CommandResponse obey(ZooKeeperServer server, String body) {
-        NumberAndReason order = NumberAndReason.of(body);
-        int percent = order.number().matches("\\d{1,3}") ? Integer.parseInt(order.number()) : 0;
+        WhatAndWhy order = WhatAndWhy.of(body);
+        int percent = order.what().matches("\\d{1,3}") ? Integer.parseInt(order.what()) : 0;
         if (percent < 1 || percent > ALL) {
             return refused(
                     "the body begins with a number of percent, 1 to 100",
@@ -44,7 +44,7 @@ final class ShedCommand extends AdminOrder {
                 "Closing {} of {} client connections: operator: {}",
                 closed,
                 connections.size(),
-                order.reason());
+                order.why());
         connections
                 .subList(0, closed)
                 .forEach(each -> each.close(DisconnectReason.CLOSE_CONNECTION_COMMAND));

@@ -29,10 +29,10 @@ final class SlowRequestTimeCommand extends AdminOrder {
 
     @Override
     CommandResponse obey(ZooKeeperServer server, String body) {
-        NumberAndReason order = NumberAndReason.of(body);
+        WhatAndWhy order = WhatAndWhy.of(body);
         Duration time;
         try {
-            time = SaucrSettings.slowRequestTime(order.number());
+            time = SaucrSettings.slowRequestTime(order.what());
         } catch (InvalidSettingException e) {
             return refused(e.getMessage(), HttpServletResponse.SC_BAD_REQUEST);
         }
@@ -42,7 +42,7 @@ final class SlowRequestTimeCommand extends AdminOrder {
                 "A request is slow from {} ms on, before {} ms (0: none is): operator: {}",
                 time.toMillis(),
                 before.toMillis(),
-                order.reason());
+                order.why());
         CommandResponse response = initializeResponse();
         response.put("thresholdMillis", time.toMillis());
         response.put("millisBefore", before.toMillis());
