@@ -9,21 +9,23 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * How the services of an application run: {@code saucr.services.*}. Immutable.
  *
- * @param ensemble servers as for ZooKeeper's client, and the path below which services are: {@code
- *     zk1:2181,zk2:2181/apps}; a service's name is that of its bean
- * @param folder below which each service has a folder of its name
- * @param listen where a service listens, as others reach it; port 0 lets the system choose, and
- *     with several services it is 0
- * @param protection {@code local} or {@code standby}
- * @param copies of a service with standbys: members that have a segment before its turns are final
- * @param every of a service with standbys: the time between two checkpoints, where replies may
- *     leave before they are final
- * @param fast of a service with standbys: whether a standby takes the disk's place
- * @param members of a service with standbys: where other members reach this one
- * @param sessionTimeout of sessions with the ensemble
- * @param startWait so long the start of the application waits for its services; those that need
- *     longer, as the ensemble is not there, start later, and health says so
- * @param exitOnHalt whether a service that must not continue ends the process
+ * <p>The texts of the components are what an editor shows, so they have no tags.
+ *
+ * @param ensemble Servers as for ZooKeeper's client, and the path below which services are, such as
+ *     zk1:2181,zk2:2181/apps. The name of a service is that of its bean.
+ * @param folder Below it each service has a folder of its name.
+ * @param listen Where a service listens, as others reach it. With port 0 the system chooses the
+ *     port; with several services it is 0.
+ * @param protection What a service survives: local or standby.
+ * @param copies With standbys, how many members have a segment before its turns are final.
+ * @param every With standbys, the time between two checkpoints, where replies may leave before they
+ *     are final.
+ * @param fast With standbys, whether a standby takes the disk's place.
+ * @param members With standbys, where other members reach this one.
+ * @param sessionTimeout Timeout of sessions with the ensemble.
+ * @param startWait How long the start of the application waits for its services. Those that need
+ *     longer, because the ensemble is not there, start later, and health says so.
+ * @param exitOnHalt Whether a service that must not continue ends the process.
  */
 @ConfigurationProperties("saucr.services")
 public record SaucrServicesProperties(
