@@ -66,7 +66,8 @@ class DocumentsTest {
     private static final Pattern NAMED_VERSION =
             Pattern.compile(
                     "(?:<artifactId>saucr-[\\w-]+</artifactId>\\s*<version>"
-                            + "|saucr-zookeeper:)([0-9][\\w.-]*)");
+                            + "|io\\.saucr:saucr-[\\w-]+:|io\\.saucr/[\\w-]+ \"|saucr-zookeeper:)"
+                            + "([0-9][\\w.-]*)");
 
     /** A row of the table of accepted vulnerabilities. */
     private static final Pattern ACCEPTED =
@@ -155,8 +156,10 @@ class DocumentsTest {
                 Pattern.compile("<artifactId>saucr-zookeeper</artifactId>\\s*<version>(.*?)<")
                         .matcher(Files.readString(ROOT.resolve("pom.xml")));
         assertThat(version.find()).isTrue();
+        List<Path> pages = new ArrayList<>(pages());
+        pages.add(ROOT.resolve("jepsen/project.clj"));
         List<String> named = new ArrayList<>();
-        for (Path page : pages()) {
+        for (Path page : pages) {
             NAMED_VERSION
                     .matcher(Files.readString(page))
                     .results()
