@@ -6,10 +6,11 @@ package io.saucr.core.leader;
  * Immutable, and its times are monotonic nanoseconds.
  *
  * @param sid the server that was named
+ * @param by the leader that named it; its term is over
  * @param ends when ZooKeeper's order holds again, so that an election ends even if only some voters
  *     know the name
  */
-public record NamedCandidate(long sid, long ends) {
+public record NamedCandidate(long sid, long by, long ends) {
     /** What a comparison of two candidates comes to. */
     public enum Verdict {
         /** The new one is better. */

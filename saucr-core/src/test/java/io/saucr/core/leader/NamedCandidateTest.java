@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class NamedCandidateTest {
     private static final long NAMED = 2;
-    private static final NamedCandidate NAME = new NamedCandidate(NAMED, 100);
+    private static final NamedCandidate NAME = new NamedCandidate(NAMED, 9, 100);
 
     private static Verdict compare(
             long newSid, long newZxid, long newEpoch, long sid, long zxid, long epoch) {

@@ -64,6 +64,11 @@ final class RecoveryChannel implements SaucrCnxManager.Recovery {
         return elections.connectedToPeer(sid);
     }
 
+    /** See {@link SaucrCnxManager#hearEarlyVotes}. */
+    void hearEarlyVotes(long since, long after) {
+        elections.hearEarlyVotes(since, after);
+    }
+
     /** See {@link SaucrCnxManager#tidy}. */
     void tidy() {
         SaucrCnxManager created = elections;

@@ -66,6 +66,8 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** The newest votes that came in while recovering. Guarded by itself. */
     private final Map<Long, Message> heldVotes = new HashMap<>();
 
+    private final EarlyVotes earlyVotes = new EarlyVotes();
+
     /** For known servers without a connection: when the next attempt is due. */
     private final ConcurrentHashMap<Long, Attempt> attempts = new ConcurrentHashMap<>();
 
@@ -112,9 +114,25 @@ final class SaucrCnxManager extends QuorumCnxManager {
         packet.clear();
         if (RecoveryWire.isRecoveryMessage(packet)) {
             recovery.received(message.sid, packet);
-        } else if (!held(message)) {
-            super.addToRecvQueue(message);
+        } else {
+            if (message.sid != mySid && self.viewContains(message.sid)) {
+                earlyVotes.heard(message, System.nanoTime());
+            }
+            if (!held(message)) {
+                super.addToRecvQueue(message);
+            }
         }
+    }
+
+    /**
+     * This server looks for a leader after a hand-over (R28): it hears once more the votes that
+     * came in before it did so.
+     *
+     * @param since of {@link System#nanoTime}
+     * @param after the number of the last election
+     */
+    void hearEarlyVotes(long since, long after) {
+        earlyVotes.take(since, after).forEach(super::addToRecvQueue);
     }
 
     private boolean held(Message message) {

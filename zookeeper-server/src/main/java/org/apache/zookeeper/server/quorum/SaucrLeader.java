@@ -1089,7 +1089,8 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
 
     private synchronized boolean followersRemain() {
         readRemovals();
-        return !state.connections().isEmpty();
+        // One that is still being synchronised does not read the name before its connection ends.
+        return state.connections().stream().anyMatch(FollowerConnection::synced);
     }
 
     // ---- What others may know ----

@@ -70,8 +70,6 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     /** Whom the last leader has named, until this server has another role. */
     private volatile NamedCandidate named;
 
-    private volatile long namedBy;
-
     private volatile SaucrLeader newestLeader;
     private volatile RecoveryAnswers answers;
     private volatile boolean starting;
@@ -323,7 +321,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         try {
             Election election = super.createElectionAlgorithm(type);
             if (election instanceof FastLeaderElection fast) {
-                fast.recvqueue = new Ballots(this, fast, this::mayVote);
+                fast.recvqueue = new Ballots(this, fast, this::mayVote, this::named);
             }
             return election;
         } finally {
@@ -336,9 +334,11 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * are awaited that are there: a leader that has died is not, nor one that has named the next.
      */
     private boolean mayVote(long voter) {
-        return !hadRole
-                || voter == getMyId()
-                || (hears(voter) && (voter != namedBy || named() == null));
+        if (!hadRole || voter == getMyId()) {
+            return true;
+        }
+        NamedCandidate next = named();
+        return hears(voter) && (next == null || voter != next.by());
     }
 
     /** Whether the election channel has a connection to this other server. */
@@ -428,8 +428,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /** R28: the leader names the next one, to this server among others. */
     void names(long sid) {
-        namedBy = getLeaderId();
-        named = new NamedCandidate(sid, System.nanoTime() + NAMED_NANOS);
+        named = new NamedCandidate(sid, getLeaderId(), System.nanoTime() + NAMED_NANOS);
     }
 
     /** Whom to prefer among equals; null if nobody was named, or it is no longer there. */
@@ -474,6 +473,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             named = null;
         }
         super.setPeerState(newState);
+        if (newState == ServerState.LOOKING
+                && named() != null
+                && getElectionAlg() instanceof FastLeaderElection election) {
+            recoveryChannel.hearEarlyVotes(
+                    System.nanoTime() - NAMED_NANOS, election.getLogicalClock());
+        }
     }
 
     /**

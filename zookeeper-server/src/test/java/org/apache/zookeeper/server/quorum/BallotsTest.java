@@ -2,6 +2,7 @@ package org.apache.zookeeper.server.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.core.leader.NamedCandidate;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.metrics.ReplicationMetrics;
@@ -16,6 +17,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.server.quorum.FastLeaderElection.Notification;
 import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
 import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
@@ -36,6 +38,7 @@ class BallotsTest {
     private static final long SHORT_MILLIS = 20;
 
     private final Set<Long> mayVote = ConcurrentHashMap.newKeySet();
+    private volatile NamedCandidate named;
     private FastLeaderElection election;
     private Ballots ballots;
 
@@ -48,7 +51,7 @@ class BallotsTest {
         election = new FastLeaderElection(self, null);
         election.logicalclock.set(ROUND);
         election.updateProposal(LEADER, ZXID, EPOCH);
-        ballots = new Ballots(self, election, mayVote::contains);
+        ballots = new Ballots(self, election, mayVote::contains, () -> named);
     }
 
     private static <T extends QuorumPeer> T server1Of5(T peer) {
@@ -142,6 +145,81 @@ class BallotsTest {
         assertWaits();
         voted(1);
         assertWaits();
+    }
+
+    private static final long OLD_LEADER = 5;
+
+    private void names(long sid) {
+        named = new NamedCandidate(sid, OLD_LEADER, 0);
+    }
+
+    @Test
+    void r28OnceAQuorumHasVotedForTheNamedServerNobodyIsWaitedFor() throws Exception {
+        names(LEADER);
+        voted(1, 4, 5);
+        assertDecided();
+    }
+
+    @Test
+    void r28TheNamedServerIsWaitedForAlsoLonger() throws Exception {
+        names(2);
+        voted(1, 3, 4, 5);
+        Thread votesLate =
+                new Thread(
+                        () -> {
+                            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5 * SHORT_MILLIS));
+                            ballots.offer(vote(2, 2, ROUND));
+                        });
+        votesLate.start();
+        assertThat(ballots.poll(SHORT_MILLIS, TimeUnit.MILLISECONDS).leader).isEqualTo(2);
+        votesLate.join();
+    }
+
+    @Test
+    void r28OnceTheNameNoLongerHoldsTheElectionEnds() throws Exception {
+        names(2);
+        voted(1, 3, 4, 5);
+        Thread ends =
+                new Thread(
+                        () -> {
+                            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5 * SHORT_MILLIS));
+                            named = null;
+                        });
+        ends.start();
+        assertThat(ballots.poll(SHORT_MILLIS, TimeUnit.MILLISECONDS)).isNull();
+        assertThat(named).isNull();
+        ends.join();
+    }
+
+    /** It has less, or another vote would be for it. */
+    @Test
+    void r28ANamedServerThatHasVotedIsNotWaitedFor() throws Exception {
+        names(2);
+        mayVote.remove(5L);
+        voted(1, 2, 3, 4);
+        assertDecided();
+        assertThat(named).isNotNull();
+    }
+
+    private static Notification role(long sid, ServerState state, long round) {
+        Notification role = vote(sid, OLD_LEADER, round);
+        role.state = state;
+        return role;
+    }
+
+    /** Else a server that left before the others would follow the old leader again. */
+    @Test
+    void r28ATermThatEndedByAHandOverIsNotHeardOf() throws Exception {
+        names(2);
+        ballots.offer(role(OLD_LEADER, ServerState.LEADING, ROUND - 1));
+        ballots.offer(role(3, ServerState.FOLLOWING, ROUND - 1));
+        ballots.offer(vote(4, 4, ROUND));
+        assertThat(ballots.poll(LONG_SECONDS, TimeUnit.SECONDS).sid).isEqualTo(4);
+        ballots.offer(role(OLD_LEADER, ServerState.LEADING, ROUND));
+        assertThat(ballots.poll(LONG_SECONDS, TimeUnit.SECONDS).sid).isEqualTo(OLD_LEADER);
+        named = null;
+        ballots.offer(role(OLD_LEADER, ServerState.LEADING, ROUND - 1));
+        assertThat(ballots.poll(LONG_SECONDS, TimeUnit.SECONDS).sid).isEqualTo(OLD_LEADER);
     }
 
     /** The election need not take what it is offered, and then it asks again. */

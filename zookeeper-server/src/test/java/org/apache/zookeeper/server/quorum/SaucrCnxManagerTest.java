@@ -116,6 +116,68 @@ class SaucrCnxManagerTest {
         assertThat(heard().buffer).isEqualTo(vote(5));
     }
 
+    // States of a server, as they are sent.
+    private static final int LOOKING = 0;
+    private static final int FOLLOWING = 1;
+
+    private static ByteBuffer notification(int state, long round) {
+        return ByteBuffer.allocate(40)
+                .putInt(state)
+                .putLong(2)
+                .putLong(0x1_0000_0007L)
+                .putLong(round)
+                .clear();
+    }
+
+    private List<Message> heardAll() throws InterruptedException {
+        List<Message> all = new ArrayList<>();
+        for (Message message = heard(); message != null; message = heard()) {
+            all.add(message);
+        }
+        return all;
+    }
+
+    /** A server that is named may vote before others have left their leader. */
+    @Test
+    void r28VotesThatCameTooEarlyAreHeardOnceMore() throws Exception {
+        recovering = false;
+        final long begin = System.nanoTime();
+        channel.addToRecvQueue(new Message(notification(LOOKING, 4), 2));
+        channel.addToRecvQueue(new Message(notification(LOOKING, 5), 2));
+        // The gate is closed while this server leaves its role.
+        recovering = true;
+        channel.addToRecvQueue(new Message(notification(LOOKING, 5), 3));
+        recovering = false;
+        channel.releaseVotes();
+        assertThat(heardAll()).hasSize(3);
+        channel.hearEarlyVotes(begin, 4);
+        Map<Long, ByteBuffer> votes = new HashMap<>();
+        heardAll().forEach(message -> votes.put(message.sid, message.buffer));
+        assertThat(votes)
+                .isEqualTo(Map.of(2L, notification(LOOKING, 5), 3L, notification(LOOKING, 5)));
+        channel.hearEarlyVotes(begin, 4);
+        assertThat(heardAll()).isEmpty();
+    }
+
+    @Test
+    void r28NoOldVoteIsHeardOnceMoreAndNoneOfAServerThatHasARole() throws Exception {
+        recovering = false;
+        channel.addToRecvQueue(new Message(notification(LOOKING, 5), 2));
+        channel.hearEarlyVotes(System.nanoTime() + 1, 4);
+        channel.addToRecvQueue(new Message(notification(LOOKING, 4), 2));
+        final long begin = System.nanoTime() - 1_000_000_000;
+        channel.hearEarlyVotes(begin, 4);
+        channel.addToRecvQueue(new Message(notification(LOOKING, 5), 2));
+        channel.addToRecvQueue(new Message(notification(FOLLOWING, 5), 2));
+        // No server of the ensemble, this server, and too short to be a notification.
+        channel.addToRecvQueue(new Message(notification(LOOKING, 5), 9));
+        channel.addToRecvQueue(new Message(notification(LOOKING, 5), 1));
+        channel.addToRecvQueue(new Message(ByteBuffer.allocate(8), 3));
+        heardAll();
+        channel.hearEarlyVotes(begin, 4);
+        assertThat(heardAll()).isEmpty();
+    }
+
     @Test
     void r15NoVoteIsSentWhileRecovering() {
         channel.toSend(3L, vote(1));
