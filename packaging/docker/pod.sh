@@ -249,32 +249,49 @@ start() {
 
 # ---- Size ----
 
+# begin_wait: a wait of so many seconds begins
+begin_wait() {
+    wait_begins=$SECONDS wait_says=10
+}
+
+# still_waits WHAT: prints every ten seconds what is waited for; 1 if the time is over
+still_waits() {
+    local waited=$((SECONDS - wait_begins))
+    [ "$waited" -lt "$patience" ] || return 1
+    if [ "$waited" -ge "$wait_says" ]; then
+        say "waits since $waited s: $1"
+        wait_says=$((waited + 10))
+    fi
+}
+
 # insist WORD...: bin/saucr until it succeeds. Each step is made as a whole or not at all, so the next attempt continues.
 insist() {
-    local deadline=$((SECONDS + patience))
+    begin_wait
     until saucr "$@"; do
-        [ "$SECONDS" -lt "$deadline" ] || fail "'saucr $1 $2 $3' did not succeed within $patience s" \
-            "'pod.sh saucr member list' shows the members; the same command continues"
+        still_waits "'saucr $1 $2 $3' has not succeeded" ||
+            fail "'saucr $1 $2 $3' did not succeed within $patience s" \
+                "'pod.sh saucr member list' shows the members; the same command continues"
         sleep 2
     done
 }
 
 # Sets "known" to the members; waits for a majority.
 await_members() {
-    local deadline=$((SECONDS + patience))
+    begin_wait
     until known="$(members)"; do
-        [ "$SECONDS" -lt "$deadline" ] || fail "no majority of the servers served within $patience s"
-        sleep 5
+        still_waits 'no majority of the servers serves' || fail "no majority of the servers served within $patience s"
+        sleep 2
     done
 }
 
 # Waits until the process of a server answers.
 await_pod() {
-    local deadline=$((SECONDS + patience))
+    begin_wait
     ask "$1" /livez >/dev/null || say "waits for the pod of server $1, $(host_of "$1")"
     until ask "$1" /livez >/dev/null; do
-        [ "$SECONDS" -lt "$deadline" ] || fail "nothing answers on $(host_of "$1"), port $admin_port, within $patience s" \
-            "Is the StatefulSet large enough? The same command continues."
+        still_waits "nothing answers on $(host_of "$1"), port $admin_port" ||
+            fail "nothing answers on $(host_of "$1"), port $admin_port, within $patience s" \
+                "Is the StatefulSet large enough? The same command continues."
         sleep 1
     done
 }
@@ -291,26 +308,38 @@ scale_up() {
     say "servers 1 to $1 are voters"
 }
 
+# Sets "leader" to the server that leads, as one that is ready reports; to nothing if none does.
+find_leader() {
+    local id
+    leader=''
+    for id in $ready; do
+        leader="$(ask "$id" /commands/leader | sed -n 's/.*"leader_id" *: *\([0-9]*\).*/\1/p')"
+        [ -z "$leader" ] || return 0
+    done
+}
+
 # To a server that stays: each removal of a leader would move the lead anew, perhaps to the next one that is removed.
 move_leader_below() {
-    local deadline=$((SECONDS + patience)) id leader
+    local id leader ready why
+    begin_wait
     while true; do
-        leader=''
-        for id in $(answering /readyz); do
-            leader="$(ask "$id" /commands/leader | sed -n 's/.*"leader_id" *: *\([0-9]*\).*/\1/p')"
-            [ -z "$leader" ] || break
-        done
-        if [ -n "$leader" ] && [ "$leader" -le "$1" ]; then
+        ready="$(answering /readyz | tr '\n' ' ')"
+        find_leader
+        if [ -z "$leader" ]; then
+            why="no server reports who leads; ready are: ${ready:-none}"
+        elif [ "$leader" -le "$1" ]; then
             return
-        fi
-        [ "$SECONDS" -lt "$deadline" ] || fail "none of the servers 1 to $1 leads after $patience s"
-        if [ -n "$leader" ]; then
-            for id in $(answering /readyz); do
-                if [ "$id" -le "$1" ] && saucr move-leader "$id" "scale down to $1"; then
-                    break
+        else
+            why="server $leader leads, and none of the servers 1 to $1 is ready"
+            for id in $ready; do
+                if [ "$id" -le "$1" ]; then
+                    why="server $leader leads, and was asked to hand over to server $id"
+                    saucr move-leader "$id" "scale down to $1" && break
                 fi
             done
         fi
+        still_waits "$why" || fail "none of the servers 1 to $1 leads after $patience s" "$why" \
+            "No member was removed since. The same command continues."
         sleep 1
     done
 }

@@ -55,6 +55,11 @@ final class EntryPoint {
         return this;
     }
 
+    /** Its commands come before those of the image. */
+    EntryPoint firstOnPath(Path commands) {
+        return set("PATH", commands + ":" + variables.get("PATH"));
+    }
+
     /** The folders of data, which are {@code /data} and {@code /datalog} in the image. */
     EntryPoint withFolders() {
         return set("ZOO_DATA_DIR", data().toString())

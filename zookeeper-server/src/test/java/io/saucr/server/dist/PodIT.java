@@ -3,9 +3,13 @@ package io.saucr.server.dist;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutionException;
@@ -337,6 +341,58 @@ class PodIT {
         EntryPoint pod = alone("dataDir=/data\n");
         Files.writeString(folder.resolve("password"), password);
         refused(pod, "must have one line", "pod.sh", "start");
+    }
+
+    /**
+     * Processes live, no majority serves any more or the leader has none to hand over to: the
+     * command says so while it waits, and how it has ended.
+     *
+     * @param answered paths that server 4 answers with 200; the leader is server 4
+     */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/livez | no server reports who leads; ready are: none",
+                "/livez /readyz /commands/leader | server 4 leads, and none of the servers 1 to 3 is ready"
+            })
+    void aScaleDownThatWaitsSaysForWhat(String answered, String reason) throws Exception {
+        Path commands = Files.createDirectories(folder.resolve("commands"));
+        Path saucr =
+                Files.writeString(
+                        commands.resolve("saucr"),
+                        """
+                        #!/bin/sh
+                        for id in 1 2 3 4; do echo "$id voter yes host:1:2 -"; done
+                        """);
+        assertThat(saucr.toFile().setExecutable(true)).isTrue();
+        HttpServer admin = HttpServer.create(new InetSocketAddress("127.0.0.13", 0), 0);
+        admin.createContext(
+                "/",
+                exchange -> {
+                    boolean fine =
+                            List.of(answered.split(" "))
+                                    .contains(exchange.getRequestURI().getPath());
+                    byte[] body = "{\"leader_id\" : 4}".getBytes(StandardCharsets.UTF_8);
+                    exchange.sendResponseHeaders(fine ? 200 : 503, body.length);
+                    exchange.getResponseBody().write(body);
+                    exchange.close();
+                });
+        admin.start();
+        try {
+            EntryPoint pod =
+                    alone("dataDir=/data\n")
+                            .firstOnPath(commands)
+                            .set("POD_ADMIN_PORT", Integer.toString(admin.getAddress().getPort()))
+                            .set("POD_PATIENCE", "12");
+            Scripts.Result result = pod.run("pod.sh", "scale-down", "3");
+            assertThat(result.exitCode()).as(result.output()).isEqualTo(1);
+            assertThat(result.output())
+                    .containsPattern("pod: waits since 1\\d s: " + reason)
+                    .contains("pod: none of the servers 1 to 3 leads after 12 s\n  " + reason);
+        } finally {
+            admin.stop(0);
+        }
     }
 
     @ParameterizedTest
