@@ -84,7 +84,7 @@ final class NemesisCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         SystemUnderTest tested = systems.system(system);
-        List<NemesisPlan> plans = plans();
+        List<NemesisPlan> plans = plans(tested.situationAware());
         return machines.run(
                 command.arguments(),
                 backend -> {
@@ -97,10 +97,14 @@ final class NemesisCommand implements Callable<Integer> {
                 });
     }
 
-    private List<NemesisPlan> plans() throws IOException {
+    private List<NemesisPlan> plans(boolean situationAware) throws IOException {
         List<FaultKind> kinds = new ArrayList<>(faults);
         if (ensemble.servers < 5) {
             kinds.remove(FaultKind.PARTITION_AND_POWER_CUT);
+        }
+        if (!situationAware) {
+            // ZooKeeper has no such command.
+            kinds.remove(FaultKind.MOVE_LEADER);
         }
         List<NemesisPlan> plans = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.saucr.ensemble.FsyncShim;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -55,6 +56,44 @@ class DiskAndProcessFaultsIT {
                         .directory(work.toFile());
         assertThat(CommandOutput.run(tool)).contains("1/1  CORRECT");
         assertThat(work.resolve("saucr-crash-out/report.html")).exists();
+    }
+
+    /** The history also has the answers of leaders, so that not every move was refused. */
+    @Test
+    void movesOfTheLeaderAndDeathsLeaveALinearizableHistory() throws Exception {
+        String said =
+                crash(
+                        "nemesis",
+                        "--system",
+                        "saucr",
+                        "-n",
+                        "3",
+                        "--seconds",
+                        "20",
+                        "--rate",
+                        "100",
+                        "--faults",
+                        "move_leader");
+        assertThat(said).contains("1/1  LINEARIZABLE");
+        try (Stream<Path> histories = Files.list(work.resolve("out/histories"))) {
+            assertThat(Files.readString(histories.findFirst().orElseThrow()))
+                    .contains(":f :move-leader", ":f :moved");
+        }
+    }
+
+    /** It has no such command. */
+    @Test
+    void zooKeepersLeaderCannotBeMoved() {
+        CommandOutput.run(
+                1,
+                "nemesis",
+                "--system",
+                "zk-disk",
+                "--faults",
+                "move_leader",
+                "-o",
+                work.resolve("none").toString());
+        assertThat(work.resolve("none")).doesNotExist();
     }
 
     @Tag("long")

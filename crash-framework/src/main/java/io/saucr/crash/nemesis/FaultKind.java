@@ -40,7 +40,12 @@ public enum FaultKind {
      * A minority is stopped in good order, so that a leader hands over, and in half of the cases
      * killed in the middle of that.
      */
-    STOP;
+    STOP,
+    /**
+     * The leader is asked to hand over to another server; in three of four cases the leader is
+     * killed, or the other one is killed or stands still, at about the same moment.
+     */
+    MOVE_LEADER;
 
     /** As histories name it. */
     @Override

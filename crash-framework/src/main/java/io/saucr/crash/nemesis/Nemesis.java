@@ -6,6 +6,7 @@ import io.saucr.crash.nemesis.NemesisOutcome.Refusal;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Explanation;
 import io.saucr.ensemble.FsyncShim.WriteError;
+import io.saucr.ensemble.LeaderMove;
 import io.saucr.ensemble.Majority;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
@@ -23,6 +24,7 @@ import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Breaks servers and mends them again, one fault at a time, and notes both in the history. Used by
@@ -37,6 +39,7 @@ final class Nemesis {
     private static final int MOST_REFUSED_WRITES = 3;
 
     private static final Duration MOST_UNTIL_KILLED = Duration.ofMillis(200);
+    private static final int MOST_MILLIS_INTO_MOVE = 30;
     private static final Duration MOST_UNTIL_STOPPED = Duration.ofSeconds(10);
 
     /**
@@ -104,6 +107,7 @@ final class Nemesis {
                 case LOST_LOG -> lose(FaultKind.LOST_LOG);
                 case LOST_DISK -> lose(FaultKind.LOST_DISK);
                 case STOP -> stopInGoodOrder();
+                case MOVE_LEADER -> moveLeader();
             }
             if (!awaitServing(Duration.ofNanos(Math.max(0, end - System.nanoTime())))) {
                 return;
@@ -329,6 +333,48 @@ final class Nemesis {
                 });
         hold(0, 4000);
         restart();
+    }
+
+    private void moveLeader() throws IOException, InterruptedException {
+        List<Integer> ids = shuffled();
+        int disturbance = random.nextInt(4);
+        int millis = random.nextInt(MOST_MILLIS_INTO_MOVE);
+        OptionalInt leads = ensemble.leader();
+        if (leads.isEmpty()) {
+            hold(0, 4000);
+            return;
+        }
+        int leader = leads.getAsInt();
+        int to = ids.stream().filter(id -> id != leader).findFirst().orElseThrow();
+        AtomicReference<String> answer = new AtomicReference<>();
+        Thread moving =
+                new Thread(() -> answer.set(move(ensemble.server(leader), to)), "moves the leader");
+        inject(FaultKind.MOVE_LEADER.toString(), List.of(leader, to), moving::start);
+        Thread.sleep(millis);
+        boolean paused = disturbance == 2;
+        switch (disturbance) {
+            case 0 -> crashAtOnce(FaultKind.KILL, List.of(leader));
+            case 1 -> crashAtOnce(FaultKind.KILL, List.of(to));
+            case 2 -> injectOnEach("pause", List.of(to), id -> ensemble.server(id).pause());
+            default -> {}
+        }
+        moving.join();
+        inject(answer.get(), List.of(leader, to), () -> {});
+        hold(0, 4000);
+        if (paused) {
+            injectOnEach("resume", List.of(to), id -> ensemble.server(id).resume());
+        }
+        restart();
+    }
+
+    /** What came of it, as histories name it. */
+    private static String move(ServerProcess leader, int to) {
+        try {
+            return LeaderMove.order(leader, to).isEmpty() ? "moved" : "not-moved";
+        } catch (IOException e) {
+            // It was killed in the middle.
+            return "move-unanswered";
+        }
     }
 
     private void partitionAndPowerCut() throws IOException, InterruptedException {

@@ -65,10 +65,17 @@ public final class NemesisRunner {
                         .hosting(backend)
                         .set("cnxTimeout", "500");
         system.settings().forEach(builder::set);
+        boolean moves = plan.kinds().contains(FaultKind.MOVE_LEADER);
+        if (moves) {
+            builder.set("admin.enableServer", "true");
+        }
         try (Ensemble ensemble = builder.build()) {
             for (ServerProcess server : ensemble.servers()) {
                 Path logs = logs(server.dataDirectory());
                 server.configure("dataLogDir", logs.toString());
+                if (moves) {
+                    server.configure("admin.serverAddress", server.address().clientHost());
+                }
             }
             NemesisRunner run = new NemesisRunner(system, plan, backend, ensemble);
             String unavailable;

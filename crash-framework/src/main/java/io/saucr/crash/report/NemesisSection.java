@@ -30,6 +30,7 @@ final class NemesisSection {
         COLOURS.put("lost-log", "#a0408f");
         COLOURS.put("lost-disk", "#5e1250");
         COLOURS.put("stop", "#4f7a2f");
+        COLOURS.put("move-leader", "#8a9a1c");
     }
 
     private NemesisSection() {}
