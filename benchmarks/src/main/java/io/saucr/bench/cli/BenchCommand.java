@@ -80,6 +80,7 @@ public final class BenchCommand {
                         new SizesCommand(),
                         new IdleCost(),
                         new FailoverComparison(),
+                        new MaintenanceComparison(),
                         new RecoveryComparison(),
                         new SlowDiskComparison(),
                         new FlappingComparison(),

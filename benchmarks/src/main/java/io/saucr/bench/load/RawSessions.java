@@ -1,12 +1,6 @@
 package io.saucr.bench.load;
 
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -24,8 +18,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
-import org.apache.jute.BinaryInputArchive;
-import org.apache.jute.BinaryOutputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
@@ -33,8 +25,6 @@ import org.apache.zookeeper.MultiOperationRecord;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.proto.AddWatchRequest;
-import org.apache.zookeeper.proto.ConnectRequest;
-import org.apache.zookeeper.proto.ConnectResponse;
 import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.proto.RequestHeader;
 import org.apache.zookeeper.proto.SetWatches;
@@ -193,30 +183,14 @@ public final class RawSessions implements AutoCloseable {
 
     /** Opens one, has its first request answered, and leaves it to the reader. */
     private void open(String address, Request first) throws IOException {
-        int colon = address.lastIndexOf(':');
-        SocketChannel channel = SocketChannel.open();
+        RawConnection connection = new RawConnection();
         try {
-            Socket socket = channel.socket();
-            socket.setTcpNoDelay(true);
-            socket.setSoTimeout(ANSWER_MILLIS);
-            socket.connect(
-                    new InetSocketAddress(
-                            address.substring(0, colon),
-                            Integer.parseInt(address.substring(colon + 1))),
-                    ANSWER_MILLIS);
-            send(channel, new ConnectRequest(0, 0, timeoutMillis, 0, new byte[16], false));
-            // Unbuffered: what comes after the answer is the reader's.
-            DataInputStream in = new DataInputStream(socket.getInputStream());
-            ConnectResponse connected = new ConnectResponse();
-            answer(in, connected);
-            if (connected.getTimeOut() <= 0) {
-                throw new IOException(address + " gives no session");
-            }
+            connection.open(address, RawConnection.Session.NEW, timeoutMillis, ANSWER_MILLIS);
             if (first != null) {
-                send(channel, new RequestHeader(1, first.type), first.body);
+                connection.send(new RequestHeader(1, first.type), first.body);
                 ReplyHeader reply = new ReplyHeader();
                 do {
-                    answer(in, reply);
+                    connection.answer(reply);
                     if (reply.getXid() == NOTIFICATION_XID) {
                         notifications.incrementAndGet();
                     }
@@ -226,36 +200,15 @@ public final class RawSessions implements AutoCloseable {
                             address + " refuses what a session asks for: " + reply.getErr());
                 }
             }
+            SocketChannel channel = connection.channel();
             channel.configureBlocking(false);
             open.incrementAndGet();
             keys.add(channel.register(selector, SelectionKey.OP_READ, new Frames()));
             selector.wakeup(); // It does not see the new one before.
         } catch (IOException | RuntimeException e) {
-            channel.close();
+            connection.close();
             throw e;
         }
-    }
-
-    private static void send(SocketChannel channel, Record... records) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        BinaryOutputArchive archive = BinaryOutputArchive.getArchive(bytes);
-        for (Record each : records) {
-            each.serialize(archive, "");
-        }
-        ByteArrayOutputStream frame = new ByteArrayOutputStream();
-        DataOutputStream out = new DataOutputStream(frame);
-        out.writeInt(bytes.size());
-        bytes.writeTo(out);
-        ByteBuffer buffer = ByteBuffer.wrap(frame.toByteArray());
-        while (buffer.hasRemaining()) {
-            channel.write(buffer);
-        }
-    }
-
-    private static void answer(DataInputStream in, Record record) throws IOException {
-        byte[] bytes = new byte[in.readInt()];
-        in.readFully(bytes);
-        record.deserialize(BinaryInputArchive.getArchive(new ByteArrayInputStream(bytes)), "");
     }
 
     // ---- The reader ----
@@ -335,7 +288,7 @@ public final class RawSessions implements AutoCloseable {
     }
 
     private static void ping(SocketChannel channel) throws IOException {
-        send(channel, new RequestHeader(PING_XID, ZooDefs.OpCode.ping));
+        RawConnection.send(channel, new RequestHeader(PING_XID, ZooDefs.OpCode.ping));
     }
 
     private void lose(SelectionKey key) {
@@ -383,7 +336,9 @@ public final class RawSessions implements AutoCloseable {
         requireOpen();
         pings = false;
         for (SelectionKey each : keys) {
-            send((SocketChannel) each.channel(), new RequestHeader(2, ZooDefs.OpCode.closeSession));
+            RawConnection.send(
+                    (SocketChannel) each.channel(),
+                    new RequestHeader(2, ZooDefs.OpCode.closeSession));
         }
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ANSWER_MILLIS);
         while (open.get() > 0) {

@@ -131,6 +131,39 @@ class BenchKindsIT {
         }
     }
 
+    @Test
+    void pausesOfMaintenanceAreMeasured() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                onSmallServers(
+                        folder,
+                        "maintenance",
+                        "--configurations=saucr",
+                        "--servers=3",
+                        "--moves=3",
+                        "--restarts=1",
+                        "--clients=2",
+                        "--device=none");
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .containsPattern("saucr: [1-3] moves, \\d to another server than the named one")
+                .containsPattern("[1-9][\\d,]* acknowledged writes, none is lost");
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        // Median, p99 and longest of moves for one client and for all, and of restarts.
+        assertThat(result.at("/times").size()).isBetween(9, 12);
+        for (JsonNode time : result.at("/times")) {
+            assertThat(time.at("/seconds").asDouble()).isBetween(0.0001, 90.0);
+        }
+    }
+
+    @Test
+    void maintenanceOfNothingIsRefused() {
+        assertThat(run("maintenance", "--moves=0", "--restarts=0").err())
+                .contains("--moves and --restarts must be at least 0, and one of them above 0");
+        assertThat(run("maintenance", "--connect=a:1").err())
+                .contains("servers that run elsewhere");
+    }
+
     @Tag("long")
     @Test
     void aSlowDiskIsComparedWithNoServer() throws Exception {
