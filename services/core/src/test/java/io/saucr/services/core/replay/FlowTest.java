@@ -1,0 +1,64 @@
+package io.saucr.services.core.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.services.core.replay.Quarantine.State;
+import org.junit.jupiter.api.Test;
+
+/** When requests begin, when all are to end, and what becomes of a member that differs. */
+class FlowTest {
+
+    @Test
+    void x16BeginsStopAtEightMegabytesOrASecond() {
+        assertThat(FlowControl.mayBegin((8 << 20) - 1, 1000)).isTrue();
+        assertThat(FlowControl.mayBegin(8 << 20, 0)).isFalse();
+        assertThat(FlowControl.mayBegin(0, 1001)).isFalse();
+        assertThat(FlowControl.isWarm(1000)).isTrue();
+        assertThat(FlowControl.isWarm(1001)).isFalse();
+        assertThat(FlowControl.loadsSnapshot(1)).isFalse();
+        assertThat(FlowControl.loadsSnapshot(2)).isTrue();
+    }
+
+    @Test
+    void x13BeginsStopForAQuietCutAndResumeAfterASecond() {
+        QuietCuts cuts = new QuietCuts(0);
+        assertThat(cuts.mayBegin(1_000_000)).as("nothing happened").isTrue();
+        cuts.recorded(1);
+        assertThat(cuts.mayBegin(59_999)).isTrue();
+        assertThat(cuts.mayBegin(60_000)).isFalse();
+        assertThat(cuts.drains()).isTrue();
+        assertThat(cuts.mayBegin(60_999)).isFalse();
+        assertThat(cuts.mayBegin(61_000)).isTrue();
+        assertThat(cuts.mayBegin(61_999)).isTrue();
+        // Again after a second, then after two more, and so on.
+        assertThat(cuts.mayBegin(62_000)).isFalse();
+        assertThat(cuts.mayBegin(63_000)).isTrue();
+        assertThat(cuts.mayBegin(64_999)).isTrue();
+        assertThat(cuts.mayBegin(65_000)).isFalse();
+        cuts.cutQuietly(65_500);
+        assertThat(cuts.mayBegin(65_500)).isTrue();
+        cuts.recorded(QuietCuts.BYTES - 1);
+        assertThat(cuts.mayBegin(65_600)).isTrue();
+        cuts.recorded(1);
+        assertThat(cuts.mayBegin(65_600)).isFalse();
+    }
+
+    @Test
+    void x14AMemberThatDiffersLoadsASnapshotAndIfItDiffersAgainStoresOnly() {
+        Quarantine quarantine = new Quarantine();
+        assertThat(quarantine.mayBecomePrimary()).isTrue();
+        assertThat(quarantine.offers(3)).isFalse();
+        quarantine.diverged(5);
+        assertThat(quarantine.state()).isEqualTo(State.LOADS_SNAPSHOT);
+        assertThat(quarantine.mayBecomePrimary()).isFalse();
+        assertThat(quarantine.offers(3)).isTrue();
+        assertThat(quarantine.mayBecomePrimary()).isTrue();
+        quarantine.diverged(5);
+        assertThat(quarantine.state()).isEqualTo(State.STORES);
+        assertThat(quarantine.offers(4)).isFalse();
+        assertThat(quarantine.mayBecomePrimary()).isFalse();
+        assertThat(quarantine.offers(5)).isTrue();
+        quarantine.diverged(9);
+        assertThat(quarantine.state()).isEqualTo(State.LOADS_SNAPSHOT);
+    }
+}
