@@ -6,7 +6,6 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -99,11 +98,6 @@ public final class ClientLine implements AutoCloseable {
             codes.addAll(each.release());
         }
         return codes;
-    }
-
-    /** Ends every connection on which nothing is held. */
-    void cut() {
-        connections.stream().filter(each -> each.heldNow() == 0).forEach(Connection::end);
     }
 
     @Override
@@ -511,25 +505,5 @@ public final class ClientLine implements AutoCloseable {
                 notifyAll();
             }
         }
-    }
-
-    /** Runs what may fail to read or write, where only a {@link Runnable} fits. */
-    static Runnable unchecked(Action action) {
-        return () -> {
-            try {
-                action.run();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-        };
-    }
-
-    /** What may throw. */
-    interface Action {
-        void run() throws Exception;
     }
 }

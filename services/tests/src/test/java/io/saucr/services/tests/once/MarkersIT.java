@@ -249,9 +249,8 @@ class MarkersIT {
     @SafeVarargs
     private static ClientLine leave(Kind kind, List<Op>... multis) throws Exception {
         CountDownLatch all = new CountDownLatch(1);
-        Fate hold =
-                Fate.of(Fate.Kind.HOLD)
-                        .and(ClientLine.unchecked(all::await)); // The end must not come before.
+        Fate hold = // The end must not come before.
+                Fate.of(Fate.Kind.HOLD).and(() -> awaitAll(all));
         ClientLine line =
                 new ClientLine(
                         servers.of(kind).connectString(), new Script().on(any -> true, hold));
@@ -263,5 +262,9 @@ class MarkersIT {
         dying.die();
         all.countDown();
         return line;
+    }
+
+    private static void awaitAll(CountDownLatch all) {
+        Awaitility.await().atMost(BothServers.PATIENCE).until(() -> all.getCount() == 0);
     }
 }
