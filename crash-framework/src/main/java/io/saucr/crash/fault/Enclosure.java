@@ -1,5 +1,6 @@
 package io.saucr.crash.fault;
 
+import io.saucr.ensemble.Command;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,7 @@
 package io.saucr.crash.fault;
 
 import io.saucr.ensemble.CCompiler;
+import io.saucr.ensemble.Command;
 import io.saucr.ensemble.FsyncShim;
 import io.saucr.ensemble.HostedProcess;
 import io.saucr.ensemble.ServerAddress;

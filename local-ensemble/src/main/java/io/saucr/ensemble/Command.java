@@ -1,4 +1,4 @@
-package io.saucr.crash.fault;
+package io.saucr.ensemble;
 
 import java.io.File;
 import java.io.IOException;
@@ -9,19 +9,19 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Runs a command of the operating system to its end. Stateless. */
-final class Command {
+public final class Command {
     private Command() {}
 
     /**
      * @return what it printed
      * @throws IOException with all of that if its status is not 0
      */
-    static String run(String... words) throws IOException {
+    public static String run(String... words) throws IOException {
         return feed("", words);
     }
 
     /** As {@link #run}, with standard input. */
-    static String feed(String input, String... words) throws IOException {
+    public static String feed(String input, String... words) throws IOException {
         Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
         try (OutputStream stdin = process.getOutputStream()) {
             stdin.write(input.getBytes(StandardCharsets.UTF_8));
@@ -47,7 +47,7 @@ final class Command {
     }
 
     /** Whether the path has such a program. */
-    static boolean exists(String name) {
+    public static boolean exists(String name) {
         for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
             if (Files.isExecutable(Path.of(folder).resolve(name))) {
                 return true;
