@@ -97,17 +97,11 @@ public final class CCompiler {
         line.addAll(flags);
         line.addAll(List.of("-o", partial.toString(), source.toString()));
         line.addAll(libraries);
-        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         try {
-            if (process.waitFor() != 0) {
-                Files.delete(partial);
-                throw new IOException(
-                        "the C compiler failed: " + String.join(" ", line) + "\n" + output);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while the C compiler ran", e);
+            String unused = Command.run(line.toArray(String[]::new));
+        } catch (IOException e) {
+            Files.delete(partial);
+            throw new IOException("the C compiler failed: " + e.getMessage(), e);
         }
         Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
     }

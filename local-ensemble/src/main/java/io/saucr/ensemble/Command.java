@@ -13,6 +13,8 @@ public final class Command {
     private Command() {}
 
     /**
+     * Runs one.
+     *
      * @return what it printed
      * @throws IOException with all of that if its status is not 0
      */
@@ -31,12 +33,12 @@ public final class Command {
             int status = process.waitFor();
             if (status != 0) {
                 throw new IOException(
-                        String.join(" ", words)
-                                + (input.isEmpty() ? "" : " <<\n" + input)
-                                + " ended with "
-                                + status
-                                + ": "
-                                + output.trim());
+                        "%s%s ended with %s: %s"
+                                .formatted(
+                                        String.join(" ", words),
+                                        input.isEmpty() ? "" : " <<\n" + input,
+                                        status,
+                                        output.trim()));
             }
             return output;
         } catch (InterruptedException e) {

@@ -40,6 +40,28 @@ public final class Deadline {
         }
     }
 
+    /** What is waited for. */
+    @FunctionalInterface
+    public interface Condition<E extends Exception> {
+        boolean holds() throws E;
+    }
+
+    /**
+     * Waits until something holds.
+     *
+     * @param pollMillis between two looks
+     * @throws EnsembleException with the message, if it does not in time
+     */
+    public static <E extends Exception> void await(
+            Duration patience, long pollMillis, Condition<E> condition, Supplier<String> otherwise)
+            throws E, InterruptedException {
+        Deadline deadline = in(patience);
+        while (!condition.holds()) {
+            deadline.requireTimeLeft(otherwise);
+            TimeUnit.MILLISECONDS.sleep(pollMillis);
+        }
+    }
+
     /** Waits for a moment between two looks at a condition, {@link #pauseAfter}. */
     public void pause() {
         try {

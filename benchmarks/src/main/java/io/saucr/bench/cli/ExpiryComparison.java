@@ -6,8 +6,9 @@ import io.saucr.bench.load.RawSessions;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;
 import io.saucr.bench.result.EnsembleUsage;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.ServerProcess;
-import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -32,7 +33,7 @@ final class ExpiryComparison implements Callable<Integer> {
     private static final int VALUE_BYTES = 100;
     private static final int TIMEOUT_MILLIS = 10_000;
     private static final long POLL_MILLIS = 10;
-    private static final long PATIENCE_SECONDS = 120;
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int MOST_NODES = 5_000;
     private static final String COUNT = "zk_ephemerals_count";
 
@@ -133,19 +134,17 @@ final class ExpiryComparison implements Callable<Integer> {
 
         /** Returns when a server has fewer nodes. */
         private void awaitFewer(ServerProcess asked, long than) throws Exception {
-            long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-            while (System.nanoTime() - patience < 0) {
-                Map<String, String> answer = asked.mntr();
-                if (answer.containsKey(COUNT) && EnsembleUsage.number(answer, COUNT) < than) {
-                    return;
-                }
-                TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-            }
-            throw new IOException(
-                    "after "
-                            + PATIENCE_SECONDS
-                            + " s there are still ephemeral nodes of sessions that should have"
-                            + " expired");
+            Deadline.await(
+                    PATIENCE,
+                    POLL_MILLIS,
+                    () -> {
+                        Map<String, String> answer = asked.mntr();
+                        return answer.containsKey(COUNT)
+                                && EnsembleUsage.number(answer, COUNT) < than;
+                    },
+                    () ->
+                            "after %s s there are still ephemeral nodes of sessions that should have expired"
+                                    .formatted(PATIENCE.toSeconds()));
         }
     }
 }

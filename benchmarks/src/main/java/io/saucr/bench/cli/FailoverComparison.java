@@ -9,9 +9,11 @@ import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.TimeSample;
 import io.saucr.ensemble.ClassArchive;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -162,7 +164,7 @@ final class FailoverComparison implements Callable<Integer> {
 
     /** Waits for the first of several servers that acknowledges a write. Thread-safe. */
     private static final class FirstAck {
-        private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(90);
+        private static final Duration PATIENCE = Duration.ofSeconds(90);
 
         /** Rarely enough that the answers cost little beside an election on two processors. */
         private static final long POLL_MILLIS = 10;
@@ -185,14 +187,14 @@ final class FailoverComparison implements Callable<Integer> {
                 thread.setDaemon(true);
                 thread.start();
             }
-            long end = System.nanoTime() + PATIENCE_NANOS;
-            while (ack.at.get() == 0) {
-                if (System.nanoTime() > end) {
-                    ack.at.set(-1);
-                    throw new IllegalStateException(
-                            "no server acknowledges a write\n" + servers.get(0).logTail(30));
-                }
-                Thread.sleep(POLL_MILLIS);
+            try {
+                Deadline.await(
+                        PATIENCE,
+                        POLL_MILLIS,
+                        () -> ack.at.get() != 0,
+                        () -> "no server acknowledges a write\n" + servers.get(0).logTail(30));
+            } finally {
+                ack.at.compareAndSet(0, -1);
             }
             return ack.at.get();
         }

@@ -19,7 +19,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -86,12 +85,11 @@ final class FailureTimeline implements Callable<Integer> {
         int valueBytes;
 
         Map<String, Object> described() {
-            Map<String, Object> values = new LinkedHashMap<>();
-            values.put("events", events);
-            values.put("seconds", seconds);
-            values.put("servers", servers);
-            values.put("valueBytes", valueBytes);
-            return values;
+            return RoundOptions.parameters(
+                    "events", events,
+                    "seconds", seconds,
+                    "servers", servers,
+                    "valueBytes", valueBytes);
         }
     }
 

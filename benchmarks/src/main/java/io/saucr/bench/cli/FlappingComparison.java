@@ -16,7 +16,6 @@ import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -110,13 +109,12 @@ final class FlappingComparison implements Callable<Integer> {
         }
 
         Map<String, Object> described() {
-            Map<String, Object> values = new LinkedHashMap<>();
-            values.put("servers", servers);
-            values.put("valueBytes", VALUE_BYTES);
-            values.put("intervalSeconds", interval);
-            values.put("busy", busy);
-            values.put("seconds", seconds);
-            return values;
+            return RoundOptions.parameters(
+                    "servers", servers,
+                    "valueBytes", VALUE_BYTES,
+                    "intervalSeconds", interval,
+                    "busy", busy,
+                    "seconds", seconds);
         }
     }
 

@@ -9,6 +9,7 @@ import io.saucr.bench.measure.WorkFolder;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Spread;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Table;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -122,15 +123,13 @@ final class IdleCost implements Callable<Integer> {
         load.prepare(ensemble.addresses().get(0));
         new ClientLoop(load)
                 .compile(ensemble.addresses(), CLIENTS, Duration.ofNanos((long) (compile * 1e9)));
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (ensemble.configuration().situationAware() && !ensemble.quiet()) {
-            if (System.nanoTime() > deadline) {
-                throw new IllegalStateException(
+        Deadline.await(
+                PATIENCE,
+                100,
+                () -> !ensemble.configuration().situationAware() || ensemble.quiet(),
+                () ->
                         "%s: not everything is on disk after %s s without a write"
                                 .formatted(ensemble.configuration().name(), PATIENCE.toSeconds()));
-            }
-            Thread.sleep(100);
-        }
     }
 
     private void measure(List<BenchEnsemble> ensembles, PrintStream out)

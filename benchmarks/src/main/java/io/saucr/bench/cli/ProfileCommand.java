@@ -11,9 +11,9 @@ import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.LoadResult;
 import io.saucr.bench.result.MethodShare;
 import io.saucr.bench.result.StageCost;
+import io.saucr.ensemble.Command;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
-import picocli.CommandLine.Command;
+import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
  * configurations in turns, and then by method from the JVM's flight recorder, in a slice of its own
  * because recording costs time itself.
  */
-@Command(
+@CommandLine.Command(
         name = "profile",
         description =
                 "Where the CPU time of leader and followers goes for each operation, by stage of the"
@@ -143,16 +143,21 @@ final class ProfileCommand implements Callable<Integer> {
     }
 
     private Map<String, Object> plan(List<Configuration> configurations, List<String> jvmFlags) {
-        Map<String, Object> plan = new LinkedHashMap<>();
-        plan.put("title", TITLE);
-        plan.put("configurations", configurations.stream().map(Configuration::described).toList());
+        Map<String, Object> plan =
+                RoundOptions.parameters(
+                        "title",
+                        TITLE,
+                        "configurations",
+                        configurations.stream().map(Configuration::described).toList());
         options.describe(plan);
-        plan.put("servers", servers);
-        plan.put("valueBytes", valueBytes);
-        plan.put("sliceSeconds", slice);
-        plan.put("recordingSeconds", recording);
-        plan.put("rounds", rounds);
-        plan.put("jvmFlags", jvmFlags);
+        plan.putAll(
+                RoundOptions.parameters(
+                        "servers", servers,
+                        "valueBytes", valueBytes,
+                        "sliceSeconds", slice,
+                        "recordingSeconds", recording,
+                        "rounds", rounds,
+                        "jvmFlags", jvmFlags));
         return plan;
     }
 
@@ -306,11 +311,7 @@ final class ProfileCommand implements Callable<Integer> {
         command.add(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString());
         command.add(Long.toString(pid));
         command.addAll(List.of(words));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (process.waitFor() != 0) {
-            throw new IOException(String.join(" ", command) + " failed: " + answer.strip());
-        }
+        String unused = Command.run(command.toArray(String[]::new));
     }
 
     /** How often the flight recorder found each method on top of a stage's stacks. */

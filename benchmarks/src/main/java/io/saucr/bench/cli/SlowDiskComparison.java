@@ -142,15 +142,14 @@ final class SlowDiskComparison implements Callable<Integer> {
         }
 
         Map<String, Object> described() {
-            Map<String, Object> values = new LinkedHashMap<>();
-            values.put("servers", servers);
-            values.put("modes", modes);
-            values.put("roles", roles);
-            values.put("forceSeconds", forceTime);
-            values.put("valueBytes", VALUE_BYTES);
-            values.put("seconds", seconds);
-            values.put("slowSeconds", slowSeconds);
-            return values;
+            return RoundOptions.parameters(
+                    "servers", servers,
+                    "modes", modes,
+                    "roles", roles,
+                    "forceSeconds", forceTime,
+                    "valueBytes", VALUE_BYTES,
+                    "seconds", seconds,
+                    "slowSeconds", slowSeconds);
         }
     }
 

@@ -3,6 +3,7 @@ package io.saucr.bench.ensemble;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.EnsembleUsage;
 import io.saucr.bench.result.ProcessUsage;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.FsyncShim;
 import io.saucr.ensemble.LoopbackHosting;
@@ -140,8 +141,11 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     }
 
     private IllegalStateException failure(String what, Throwable cause) {
-        return new IllegalStateException(
-                "configuration " + configuration.name() + ": " + what, cause);
+        return new IllegalStateException(what(what), cause);
+    }
+
+    private String what(String happened) {
+        return "configuration " + configuration.name() + ": " + happened;
     }
 
     /**
@@ -211,16 +215,12 @@ public final class BenchEnsemble implements MeasuredEnsemble {
      */
     public void pinSlow() throws IOException, InterruptedException {
         Signal.PWR.send(running().stream().map(ServerProcess::pid).toList());
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
         for (ServerProcess server : running()) {
-            while (EnsembleUsage.number(server.mntr(), "zk_saucr_pinned_slow") != 1) {
-                if (System.nanoTime() > deadline) {
-                    throw failure(
-                            "server " + server.id() + " is not pinned\n" + server.logTail(20),
-                            null);
-                }
-                Thread.sleep(POLL_MILLIS);
-            }
+            Deadline.await(
+                    PATIENCE,
+                    POLL_MILLIS,
+                    () -> EnsembleUsage.number(server.mntr(), "zk_saucr_pinned_slow") == 1,
+                    () -> what("server " + server.id() + " is not pinned\n" + server.logTail(20)));
         }
         pinned = true;
     }
@@ -236,20 +236,17 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         }
         long running = running().stream().filter(this::votes).count();
         boolean fast = !pinned && running > Majority.of(voters);
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (mode() != (fast ? 1 : 0)) {
-            if (System.nanoTime() > deadline) {
-                throw failure(
-                        "the leader did not turn to "
-                                + (fast ? "fast" : "slow")
-                                + " mode within "
-                                + PATIENCE.toSeconds()
-                                + " s\n"
-                                + ensemble.server(leader).logTail(20),
-                        null);
-            }
-            Thread.sleep(POLL_MILLIS);
-        }
+        Deadline.await(
+                PATIENCE,
+                POLL_MILLIS,
+                () -> mode() == (fast ? 1 : 0),
+                () ->
+                        what(
+                                "the leader did not turn to %s mode within %s s\n%s"
+                                        .formatted(
+                                                fast ? "fast" : "slow",
+                                                PATIENCE.toSeconds(),
+                                                ensemble.server(leader).logTail(20))));
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.saucr.bench.ensemble;
 
+import io.saucr.ensemble.Command;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -110,15 +110,10 @@ public record Security(Tls tls, boolean netty, Path keys) {
         command.addAll(List.of(more));
         command.addAll(List.of("-storetype", "PKCS12", "-storepass", PASSWORD));
         command.addAll(List.of("-keystore", store.toString()));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         try {
-            if (process.waitFor() != 0) {
-                throw new IOException("the keys for TLS cannot be made: " + output.strip());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while keys for TLS are made", e);
+            String unused = Command.run(command.toArray(String[]::new));
+        } catch (IOException e) {
+            throw new IOException("the keys for TLS cannot be made: " + e.getMessage(), e);
         }
     }
 }

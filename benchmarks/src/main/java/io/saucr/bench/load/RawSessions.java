@@ -1,10 +1,12 @@
 package io.saucr.bench.load;
 
+import io.saucr.ensemble.Deadline;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -330,7 +332,7 @@ public final class RawSessions implements AutoCloseable {
     /**
      * Ends all sessions, and waits until the servers have.
      *
-     * @throws IOException if they do not
+     * @throws IllegalStateException if they do not
      */
     public void end() throws Exception {
         requireOpen();
@@ -340,13 +342,11 @@ public final class RawSessions implements AutoCloseable {
                     (SocketChannel) each.channel(),
                     new RequestHeader(2, ZooDefs.OpCode.closeSession));
         }
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ANSWER_MILLIS);
-        while (open.get() > 0) {
-            if (System.nanoTime() - deadline > 0) {
-                throw new IOException(open.get() + " sessions are not ended by their servers");
-            }
-            TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-        }
+        Deadline.await(
+                Duration.ofMillis(ANSWER_MILLIS),
+                POLL_MILLIS,
+                () -> open.get() == 0,
+                () -> open.get() + " sessions are not ended by their servers");
         close();
     }
 

@@ -1,5 +1,6 @@
 package io.saucr.bench.load;
 
+import io.saucr.ensemble.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,19 +111,19 @@ public final class RunningClients implements AutoCloseable {
      * @throws IllegalStateException if that does not happen in time
      */
     public void awaitEach(Duration patience) throws InterruptedException {
-        long deadline = System.nanoTime() + patience.toNanos();
-        for (int client = 0; client < operationsByClient.length(); client++) {
+        Deadline deadline = Deadline.in(patience);
+        for (int i = 0; i < operationsByClient.length(); i++) {
+            int client = i;
             long before = operationsByClient.get(client);
-            while (operationsByClient.get(client) == before) {
-                if (System.nanoTime() > deadline) {
-                    throw new IllegalStateException(
-                            "a client of "
-                                    + addresses.get(client % addresses.size())
-                                    + " is not served any more; "
-                                    + firstError());
-                }
-                Thread.sleep(POLL_MILLIS);
-            }
+            Deadline.await(
+                    deadline.left(),
+                    POLL_MILLIS,
+                    () -> operationsByClient.get(client) != before,
+                    () ->
+                            "a client of %s is not served any more; %s"
+                                    .formatted(
+                                            addresses.get(client % addresses.size()),
+                                            firstError()));
         }
     }
 

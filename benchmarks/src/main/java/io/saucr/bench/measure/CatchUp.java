@@ -2,6 +2,7 @@ package io.saucr.bench.measure;
 
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.load.UpdateLoad;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.ServerProcess;
@@ -10,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * measurement. Used by one thread.
  */
 public final class CatchUp {
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(90);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final long POLL_MILLIS = 5;
     private static final Pattern COPIED =
             Pattern.compile("Recovered through .* (\\d+) entries, \\d+ bytes copied");
@@ -80,7 +80,7 @@ public final class CatchUp {
         configuration.settings().forEach(builder::set);
         try (Ensemble ensemble = builder.build()) {
             ensemble.start();
-            ensemble.awaitServing(Duration.ofNanos(PATIENCE_NANOS));
+            ensemble.awaitServing(PATIENCE);
             int leader = ensemble.leader().orElseThrow();
             ServerProcess follower = ensemble.server(leader == 1 ? 2 : 1);
             return configuration.situationAware()
@@ -130,7 +130,7 @@ public final class CatchUp {
         long started = System.nanoTime();
         follower.start();
         while (!follower.role().equals("follower")) {
-            if (System.nanoTime() - started > PATIENCE_NANOS || !follower.isAlive()) {
+            if (System.nanoTime() - started > PATIENCE.toNanos() || !follower.isAlive()) {
                 throw new IllegalStateException(
                         "server " + follower.id() + " does not serve\n" + follower.logTail(30));
             }
@@ -145,14 +145,11 @@ public final class CatchUp {
     }
 
     private static void await(ServerProcess server, String metric, String value) throws Exception {
-        long end = System.nanoTime() + PATIENCE_NANOS;
-        while (!value.equals(server.mntr().get(metric))) {
-            if (System.nanoTime() > end) {
-                throw new IllegalStateException(
-                        metric + " does not become " + value + "\n" + server.logTail(30));
-            }
-            Thread.sleep(POLL_MILLIS);
-        }
+        Deadline.await(
+                PATIENCE,
+                POLL_MILLIS,
+                () -> value.equals(server.mntr().get(metric)),
+                () -> metric + " does not become " + value + "\n" + server.logTail(30));
     }
 
     private static void copy(Path from, Path to) throws IOException {

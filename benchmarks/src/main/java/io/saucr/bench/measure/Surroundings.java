@@ -3,8 +3,10 @@ package io.saucr.bench.measure;
 import io.saucr.bench.load.Load;
 import io.saucr.bench.load.RawSessions;
 import io.saucr.bench.result.Sizes;
+import io.saucr.ensemble.Deadline;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,9 +24,8 @@ final class Surroundings implements AutoCloseable {
 
     private final AtomicLong writes = new AtomicLong();
     private Sizes sizes = Sizes.NONE;
-    private RawSessions idle;
-    private RawSessions watches;
-    private RawSessions watchers;
+    private final List<RawSessions> open = new ArrayList<>();
+    private RawSessions watchers; // One of those that are open, or null.
     private long writesBefore;
 
     /** The same load, of which each success is counted as a write. */
@@ -62,13 +63,14 @@ final class Surroundings implements AutoCloseable {
         end();
         sizes = wanted;
         if (wanted.sessions() > 0) {
-            idle = RawSessions.idle(addresses, wanted.sessions(), SESSION_TIMEOUT_MILLIS);
+            open.add(RawSessions.idle(addresses, wanted.sessions(), SESSION_TIMEOUT_MILLIS));
         }
         if (wanted.watches() > 0) {
-            watches = RawSessions.withWatches(addresses, wanted.watches(), SESSION_TIMEOUT_MILLIS);
+            open.add(RawSessions.withWatches(addresses, wanted.watches(), SESSION_TIMEOUT_MILLIS));
         }
         if (wanted.watchers() > 0) {
             watchers = RawSessions.watchers(addresses, wanted.watchers(), SESSION_TIMEOUT_MILLIS);
+            open.add(watchers);
             writesBefore = writes.get();
         }
     }
@@ -80,19 +82,17 @@ final class Surroundings implements AutoCloseable {
      * @throws IOException if not
      */
     void check() throws IOException, InterruptedException {
-        for (RawSessions each : new RawSessions[] {idle, watches, watchers}) {
-            if (each != null) {
-                each.requireOpen();
-            }
+        for (RawSessions each : open) {
+            each.requireOpen();
         }
         if (watchers == null) {
             return;
         }
         long wanted = (writes.get() - writesBefore) * sizes.watchers();
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        Deadline deadline = Deadline.in(PATIENCE);
         while (watchers.notifications() < wanted) {
             watchers.requireOpen();
-            if (System.nanoTime() - deadline > 0) {
+            if (deadline.hasPassed()) {
                 throw new IOException(
                         "watchers were notified %s times of %s writes, instead of %s times"
                                 .formatted(
@@ -105,22 +105,15 @@ final class Surroundings implements AutoCloseable {
     }
 
     private void end() throws Exception {
-        for (RawSessions each : new RawSessions[] {idle, watches, watchers}) {
-            if (each != null) {
-                each.end();
-            }
+        for (RawSessions each : open) {
+            each.end();
         }
-        idle = null;
-        watches = null;
+        open.clear();
         watchers = null;
     }
 
     @Override
     public void close() {
-        for (RawSessions each : new RawSessions[] {idle, watches, watchers}) {
-            if (each != null) {
-                each.close();
-            }
-        }
+        open.forEach(RawSessions::close);
     }
 }

@@ -145,14 +145,6 @@ public final class RunFolder {
         return JSON.writer(printer);
     }
 
-    Path path() {
-        return path;
-    }
-
-    Machine machine() {
-        return machine;
-    }
-
     /** A result of this run with nothing measured yet. */
     public RunResult empty() {
         return new RunResult(
