@@ -1,5 +1,6 @@
 package io.saucr.services.tests.crash;
 
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.FsyncShim;
 import io.saucr.services.tests.once.Fate;
 import java.util.EnumMap;
@@ -252,11 +253,11 @@ final class CrashRows {
         moveUpTo(world.payee, "journal-force");
         crash(how, world.payer);
         world.start(world.payer);
-        long end = System.nanoTime() + Member.PATIENCE.toNanos();
-        while (world.status(world.payee).get("duplicates") == 0) {
-            expect(System.nanoTime() < end, "nothing was sent again");
-            Thread.sleep(5);
-        }
+        Deadline.await(
+                Member.PATIENCE,
+                5,
+                () -> world.status(world.payee).get("duplicates") > 0,
+                () -> "nothing was sent again");
         world.payee.order("go");
         settle(1);
         // The receiver dies, before anybody hears that it consumed.
@@ -375,11 +376,11 @@ final class CrashRows {
     private void crashUnderWay(Crash how, Member... victims) throws Exception {
         long seen = world.witness.seen().moved();
         move(150);
-        long end = System.nanoTime() + Member.PATIENCE.toNanos();
-        while (world.witness.seen().moved() < seen + 50) {
-            expect(System.nanoTime() < end, "nothing moves");
-            Thread.sleep(1);
-        }
+        Deadline.await(
+                Member.PATIENCE,
+                1,
+                () -> world.witness.seen().moved() >= seen + 50,
+                () -> "nothing moves");
         crash(how, victims);
         for (Member victim : victims) {
             world.launch(victim);

@@ -2,13 +2,9 @@ package io.saucr.services.tests.crash;
 
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.ensemble.HostedProcess;
+import io.saucr.ensemble.LineProcess;
 import io.saucr.ensemble.Signal;
-import java.io.BufferedReader;
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,7 +27,6 @@ public final class Member implements HostedProcess, AutoCloseable {
     private static final List<String> ANY_JVM =
             List.of(
                     "-XX:-UsePerfData",
-                    "-Xshare:auto",
                     "-Dlogback.configurationFile=io/saucr/services/tests/crash/logback.xml");
 
     private final int id;
@@ -41,10 +36,7 @@ public final class Member implements HostedProcess, AutoCloseable {
     private final List<String> jvm;
     private final Path log;
     private final Consumer<String> heard;
-    private final List<String> lines = new ArrayList<>(); // Guarded by itself, of this start.
-    private Process process;
-    private BufferedWriter orders;
-    private Thread reader;
+    private LineProcess process;
     private int starts;
     private boolean stopped;
 
@@ -81,131 +73,46 @@ public final class Member implements HostedProcess, AutoCloseable {
         if (isAlive()) {
             throw new IllegalStateException(name + " runs, pid " + pid());
         }
-        end();
-        machines.beforeStart(id);
-        List<String> command = new ArrayList<>(machines.commandPrefix(id));
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(jvm);
-        command.addAll(ANY_JVM);
-        command.add("-cp");
-        command.add(
-                System.getProperty(
-                        "surefire.test.class.path", System.getProperty("java.class.path")));
-        command.add(program.getName());
-        command.addAll(arguments);
-        ProcessBuilder builder =
-                new ProcessBuilder(command)
-                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
-        builder.environment().putAll(machines.environment(id));
-        synchronized (lines) {
-            lines.clear();
+        if (process != null) {
+            process.close();
         }
-        process = builder.start();
+        machines.beforeStart(id);
+        List<String> flags = new ArrayList<>(jvm);
+        flags.addAll(ANY_JVM);
+        List<String> command = new ArrayList<>(machines.commandPrefix(id));
+        command.addAll(
+                LineProcess.java(flags, program.getName(), arguments.toArray(String[]::new)));
+        process = new LineProcess(name, command, machines.environment(id), log, PATIENCE, heard);
         starts++;
         stopped = false;
-        orders = process.outputWriter(StandardCharsets.UTF_8);
-        BufferedReader said = process.inputReader(StandardCharsets.UTF_8);
-        reader = new Thread(() -> hear(said), name + " says");
-        reader.setDaemon(true);
-        reader.start();
-    }
-
-    private void hear(BufferedReader said) {
-        try {
-            for (String line = said.readLine(); line != null; line = said.readLine()) {
-                heard.accept(line);
-                synchronized (lines) {
-                    lines.add(line);
-                    lines.notifyAll();
-                }
-            }
-        } catch (IOException e) {
-            // It has ended.
-        } finally {
-            synchronized (lines) {
-                lines.notifyAll();
-            }
-        }
     }
 
     /** Gives an order; one that has ended does not hear it. */
     public void order(String line) {
-        try {
-            orders.write(line);
-            orders.newLine();
-            orders.flush();
-        } catch (IOException e) {
-            // Whoever waits for its answer finds out.
-        }
+        process.order(line);
     }
 
     /** Waits for a line of this start that begins so. */
     public String await(String beginning) {
-        return await(beginning, 0);
+        return process.await(0, beginning);
     }
 
     /** Gives an order, and waits for a line that begins so and was said after it. */
     public String ask(String order, String beginning) {
-        int from;
-        synchronized (lines) {
-            from = lines.size();
-        }
-        order(order);
-        return await(beginning, from);
-    }
-
-    private String await(String beginning, int from) {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        synchronized (lines) {
-            for (int next = from; ; ) {
-                for (; next < lines.size(); next++) {
-                    if (lines.get(next).startsWith(beginning)) {
-                        return lines.get(next);
-                    }
-                }
-                long left = (end - System.nanoTime()) / 1_000_000;
-                if (left <= 0 || (!isAlive() && !reader.isAlive())) {
-                    throw new IllegalStateException(
-                            name
-                                    + (left <= 0 ? " does not say \"" : " ended without \"")
-                                    + beginning
-                                    + "\"; the end of "
-                                    + log
-                                    + ":\n"
-                                    + logTail());
-                }
-                try {
-                    lines.wait(Math.min(left, 100));
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    throw new IllegalStateException("interrupted", e);
-                }
-            }
-        }
+        return process.ask(order, beginning);
     }
 
     /** Whether this start has said a line that begins so. */
     public boolean hasSaid(String beginning) {
-        synchronized (lines) {
-            return lines.stream().anyMatch(it -> it.startsWith(beginning));
-        }
-    }
-
-    private String logTail() {
-        try {
-            List<String> all = Files.readAllLines(log);
-            return String.join("\n", all.subList(Math.max(0, all.size() - 30), all.size()));
-        } catch (IOException e) {
-            return "unreadable: " + e.getMessage();
-        }
+        return process.hasSaid(beginning);
     }
 
     /** Waits until it has ended by itself; its exit status. */
     public int awaitEnd() throws InterruptedException {
-        if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-            throw new IllegalStateException(name + " does not end:\n" + logTail());
+        if (!process.process().waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new IllegalStateException(name + " does not end:\n" + process.logTail());
         }
-        return process.exitValue();
+        return process.process().exitValue();
     }
 
     /** SIGSTOP. */
@@ -237,7 +144,7 @@ public final class Member implements HostedProcess, AutoCloseable {
 
     @Override
     public boolean isAlive() {
-        return process != null && process.isAlive();
+        return process != null && process.process().isAlive();
     }
 
     @Override
@@ -245,39 +152,18 @@ public final class Member implements HostedProcess, AutoCloseable {
         if (process == null) {
             throw new IllegalStateException(name + " was not started");
         }
-        return process.pid();
+        return process.process().pid();
     }
 
     @Override
     public void kill() {
         if (process != null) {
-            process.destroyForcibly().onExit().join();
-            end();
+            process.close();
         }
-    }
-
-    /** Everything that it said has been heard then. */
-    private void end() {
-        if (reader == null) {
-            return;
-        }
-        try {
-            reader.join(PATIENCE.toMillis());
-            orders.close();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException e) {
-            // What it did not hear is lost with it.
-        }
-        reader = null;
     }
 
     @Override
     public void close() {
-        try {
-            kill();
-        } catch (RuntimeException e) {
-            throw new UncheckedIOException(new IOException(name + " could not be killed", e));
-        }
+        kill();
     }
 }

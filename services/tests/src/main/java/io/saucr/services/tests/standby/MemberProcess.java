@@ -1,18 +1,14 @@
 package io.saucr.services.tests.standby;
 
+import io.saucr.ensemble.LineProcess;
+import io.saucr.ensemble.Signal;
 import io.saucr.services.tests.crash.Member;
-import java.io.BufferedReader;
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * A {@link StandbyProgram} as a process of this machine, which may be killed, stopped, and started
@@ -24,9 +20,7 @@ public final class MemberProcess implements AutoCloseable {
 
     private final List<String> command;
     private final Path log;
-    private final List<String> lines = new ArrayList<>(); // Guarded by itself, of this start.
-    private Process process;
-    private BufferedWriter orders;
+    private LineProcess process;
     private String member;
 
     /**
@@ -66,58 +60,28 @@ public final class MemberProcess implements AutoCloseable {
             List<String> jvm)
             throws IOException {
         log = folder.resolveSibling(folder.getFileName() + ".log");
-        command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(jvm);
-        command.addAll(
+        List<String> flags = new ArrayList<>(jvm);
+        flags.addAll(
                 List.of(
                         "-XX:-UsePerfData",
-                        "-Xshare:auto",
                         "-D" + StandbyProgram.STORE + "=" + store,
-                        "-Dlogback.configurationFile=io/saucr/services/tests/crash/logback.xml",
-                        "-cp",
-                        System.getProperty("java.class.path"),
+                        "-Dlogback.configurationFile=io/saucr/services/tests/crash/logback.xml"));
+        command =
+                LineProcess.java(
+                        flags,
                         StandbyProgram.class.getName(),
                         place,
                         folder.toString(),
                         Integer.toString(copies),
                         Boolean.toString(fast),
-                        Long.toString(everyMillis)));
+                        Long.toString(everyMillis));
         start();
     }
 
     /** Starts it again in its folder, and waits until it says so. */
     public void start() throws IOException {
-        Process begun =
-                new ProcessBuilder(command)
-                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                        .start();
-        process = begun;
-        orders =
-                new BufferedWriter(
-                        new OutputStreamWriter(begun.getOutputStream(), StandardCharsets.UTF_8));
-        synchronized (lines) {
-            lines.clear();
-        }
-        Thread reader = new Thread(() -> read(begun), "lines of " + log.getFileName());
-        reader.setDaemon(true);
-        reader.start();
-        member = await("started ");
-    }
-
-    private void read(Process of) {
-        try (BufferedReader in =
-                new BufferedReader(
-                        new InputStreamReader(of.getInputStream(), StandardCharsets.UTF_8))) {
-            for (String line = in.readLine(); line != null; line = in.readLine()) {
-                synchronized (lines) {
-                    lines.add(line);
-                    lines.notifyAll();
-                }
-            }
-        } catch (IOException e) {
-            // It was killed.
-        }
+        process = new LineProcess("a member", command, Map.of(), log, PATIENCE, line -> {});
+        member = rest(process.await(0, "started "));
     }
 
     /** Its member, 16 hexadecimal digits. */
@@ -125,55 +89,17 @@ public final class MemberProcess implements AutoCloseable {
         return member;
     }
 
-    /** Takes the first line that begins so; gives the rest of it. */
-    private String await(String begins) {
-        return await(begins, begins).substring(begins.length());
-    }
-
-    /** Takes the first line that begins in one of these ways. */
-    private String await(String begins, String orElse) {
-        long until = System.nanoTime() + PATIENCE.toNanos();
-        synchronized (lines) {
-            while (true) {
-                Optional<String> line =
-                        lines.stream()
-                                .filter(it -> it.startsWith(begins) || it.startsWith(orElse))
-                                .findFirst();
-                if (line.isPresent()) {
-                    lines.remove(line.get());
-                    return line.get();
-                }
-                if (System.nanoTime() - until > 0 || !process.isAlive()) {
-                    throw new IllegalStateException(
-                            "a member "
-                                    + (process.isAlive() ? "says no " : "ended without ")
-                                    + begins
-                                    + "; its log is "
-                                    + log);
-                }
-                try {
-                    lines.wait(20);
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        }
-    }
-
-    private void order(String line) throws IOException {
-        orders.write(line);
-        orders.newLine();
-        orders.flush();
+    private static String rest(String line) {
+        return line.substring(line.indexOf(' ') + 1);
     }
 
     /** How it is, by the names of {@link StandbyProgram}. */
-    public Map<String, String> status() throws IOException {
-        order("status");
-        return Statuses.parse(await("status "));
+    public Map<String, String> status() {
+        return Statuses.parse(rest(process.ask("status", "status ")));
     }
 
     /** Whether it is in office. */
-    public boolean isPrimary() throws IOException {
+    public boolean isPrimary() {
         return "primary".equals(status().get("role"));
     }
 
@@ -182,36 +108,26 @@ public final class MemberProcess implements AutoCloseable {
      *
      * @throws IllegalStateException where it does not
      */
-    public void handOver() throws IOException {
-        order("handover");
-        String answer = await("handed", "refused");
+    public void handOver() {
+        String answer = process.ask("handover", "handed", "refused");
         if (!answer.equals("handed")) {
             throw new IllegalStateException("member " + member + " does not hand over: " + answer);
         }
     }
 
     /** SIGKILL; returns when it is dead. */
-    public void kill() throws InterruptedException {
-        process.destroyForcibly();
-        process.waitFor();
+    public void kill() {
+        process.close();
     }
 
     /** SIGSTOP, or SIGCONT after it. */
-    public void freeze(boolean frozen) throws IOException, InterruptedException {
-        Process signal =
-                new ProcessBuilder(
-                                "sh",
-                                "-c",
-                                (frozen ? "kill -STOP " : "kill -CONT ") + process.pid())
-                        .start();
-        if (signal.waitFor() != 0) {
-            throw new IllegalStateException("no process " + process.pid());
-        }
+    public void freeze(boolean frozen) throws IOException {
+        (frozen ? Signal.STOP : Signal.CONT).send(List.of(process.process().pid()));
     }
 
     /** SIGKILL, where it runs. */
     @Override
     public void close() {
-        process.destroyForcibly().onExit().join();
+        process.close();
     }
 }

@@ -1,5 +1,6 @@
 package io.saucr.services.tests.once;
 
+import io.saucr.ensemble.LineProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,12 +14,7 @@ import java.util.OptionalInt;
  */
 final class WriterProcess implements AutoCloseable {
     private static final List<String> SMALL_JVM =
-            List.of(
-                    "-Xmx128m",
-                    "-XX:TieredStopAtLevel=1",
-                    "-XX:+UseSerialGC",
-                    "-XX:-UsePerfData",
-                    "-Xshare:auto");
+            List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData");
 
     /** The exit status of a process that SIGKILL has ended. */
     static final int KILLED = 128 + 9;
@@ -35,17 +31,10 @@ final class WriterProcess implements AutoCloseable {
     WriterProcess(Path folder, List<String> arguments) throws IOException {
         Files.createDirectories(folder);
         this.folder = folder;
-        command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(SMALL_JVM);
-        command.addAll(
-                List.of(
-                        "-cp",
-                        System.getProperty(
-                                "surefire.test.class.path", System.getProperty("java.class.path")),
-                        WriterProgram.class.getName()));
-        command.addAll(arguments);
-        command.add(folder.toString());
+        List<String> all = new ArrayList<>(arguments);
+        all.add(folder.toString());
+        String program = WriterProgram.class.getName();
+        command = LineProcess.java(SMALL_JVM, program, all.toArray(String[]::new));
     }
 
     Path folder() {
@@ -77,10 +66,6 @@ final class WriterProcess implements AutoCloseable {
 
     synchronized int starts() {
         return starts;
-    }
-
-    synchronized boolean isAlive() {
-        return process != null && process.isAlive();
     }
 
     /** Empty while it runs; that of a killed one is not 0. */

@@ -241,11 +241,7 @@ class StandbyWritesIT {
         CountDownLatch dead = new CountDownLatch(1);
         held.set(
                 () -> {
-                    try {
-                        killed.kill();
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
+                    killed.kill();
                     dead.countDown();
                 });
         List<CompletableFuture<Registers.Counted>> calls = mark();
