@@ -1,7 +1,6 @@
 package io.saucr.services.tests.standby;
 
 import io.saucr.crash.fault.Enclosure;
-import io.saucr.history.HistoryRecorder;
 import io.saucr.services.tests.crash.Member;
 import io.saucr.services.tests.crash.PointDisk;
 import io.saucr.services.tests.crash.Points;
@@ -19,16 +18,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * Members of a service on machines that are broken, beside an ensemble that is broken, too, while
@@ -41,9 +35,8 @@ import picocli.CommandLine.Spec;
         description =
                 "Breaks machines, disks and links of a service with standbys, and its ensemble; ends with 1"
                         + " after a violation.")
-public final class StandbyFaults implements Callable<Integer> {
+public final class StandbyFaults extends StandbyCampaign<StandbyFaults.Fault> {
 
-    private static final int WITH_EACH_REGISTER = 4;
     private static final long PATIENCE_SECONDS = 30;
     private static final int LONGEST_PAUSE_MILLIS = 300;
     private static final int LONGEST_FAULT_MILLIS = 2_500;
@@ -132,9 +125,6 @@ public final class StandbyFaults implements Callable<Integer> {
                     Fault.ENSEMBLE_KILL,
                     Fault.STALE_LEADER);
 
-    @Option(names = "--clients", description = "preset: ${DEFAULT-VALUE}")
-    private int clients = 4;
-
     @Option(names = "--rounds", description = "each fault once in each; preset: ${DEFAULT-VALUE}")
     private int rounds = 10;
 
@@ -144,33 +134,8 @@ public final class StandbyFaults implements Callable<Integer> {
             description = "some of ${COMPLETION-CANDIDATES}; preset: all")
     private List<Fault> faults = List.of(Fault.values());
 
-    @Option(names = "--fast", description = "with Protection.standby().fast()")
-    private boolean fast;
-
-    @Option(
-            names = "--async",
-            paramLabel = "MS",
-            description =
-                    "a checkpoint so often, replies before it; then what was lost has to be announced, and be of"
-                            + " one lease, instead of a linearizable history")
-    private long async;
-
-    @Mixin private Filling filling;
-
-    @Option(names = "--seed", description = "preset: ${DEFAULT-VALUE}")
-    private long seed = 1;
-
-    @Option(names = "--out", description = "new folder for disks, logs, history", required = true)
-    private Path out;
-
-    @Spec private CommandSpec spec;
-
     private final String[] arguments;
-    private Outcome<Fault> outcome;
-    private long leaseMillis;
-    private long longestStandstillMillis;
     private final Map<Fault, Integer> steps = new EnumMap<>(Fault.class);
-    private final HistoryRecorder recorder = new HistoryRecorder();
 
     private StandbyFaults(String... arguments) {
         this.arguments = arguments.clone();
@@ -183,92 +148,33 @@ public final class StandbyFaults implements Callable<Integer> {
 
     /** What {@link #main} does, but it returns the exit status. */
     static int execute(String... args) {
-        return new CommandLine(new StandbyFaults(args))
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .execute(args);
+        return execute(new StandbyFaults(args), args);
     }
 
     @Override
     public Integer call() throws Exception {
         if (!Enclosure.inside()) {
+            Optional<String> obstacle = Enclosure.obstacle();
+            require(obstacle.isEmpty(), "machines cannot be made here: " + obstacle.orElse(""));
+            require(
+                    filling.entries() == 0 || WITHOUT_DISKS.containsAll(faults),
+                    "--entries: machines' disks have no room for many, so members' folders are in"
+                            + " --out, and --faults are some of "
+                            + WITHOUT_DISKS);
+            require(rounds >= 1, "--rounds is 1 or more");
             checkUsage();
             return Enclosure.run(StandbyFaults.class, ENCLOSED_JVM, List.of(arguments));
         }
         Enclosure.enter();
         Path work = Files.createDirectories(out).toRealPath();
-        outcome =
-                new Outcome<>(
-                        work,
-                        Map.of(
-                                "clients",
-                                clients,
-                                "fast",
-                                fast,
-                                "async",
-                                async,
-                                "entries",
-                                filling.entries(),
-                                "entryBytes",
-                                filling.bytes(),
-                                "jvm",
-                                filling.jvm(),
-                                "seed",
-                                seed));
+        outcome = new Outcome<>(work, settings());
         Optional<Path> folders = filling.entries() > 0 ? Optional.of(work) : Optional.empty();
-        leaseMillis = leaseMillis();
-        boolean whole;
+        boolean kept;
         try (StandbyMachines machines =
-                        new StandbyMachines(work, fast, async, filling.jvm(), folders);
-                RegisterClients asking = new RegisterClients(machines.place(), recorder)) {
-            filling.fill(machines.place());
-            if (async > 0) {
-                try (Ledger ledger = new Ledger(machines.place(), asking::tell)) {
-                    ledger.begin(clients);
-                    run(machines, asking, ledger::answered);
-                    boolean bounded =
-                            outcome.isBounded(ledger, leaseMillis + longestStandstillMillis);
-                    return bounded && filling.isThere(machines.place()) ? 0 : 1;
-                }
-            }
-            asking.begin(clients, seed);
-            run(machines, asking, asking::answered);
-            whole = filling.isThere(machines.place());
+                new StandbyMachines(work, fast, async, filling.jvm(), folders)) {
+            kept = isKept(machines.place(), (asking, answered) -> run(machines, asking, answered));
         }
-        return outcome.isLinearizable(recorder.history()) && whole ? 0 : 1;
-    }
-
-    private long leaseMillis() {
-        return StandbyProgram.protection(2, fast, async, Optional.empty()).leaseMillis();
-    }
-
-    private void checkUsage() {
-        Optional<String> obstacle = Enclosure.obstacle();
-        if (obstacle.isPresent()) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(), "machines cannot be made here: " + obstacle.get());
-        }
-        filling.check(spec.commandLine());
-        if (filling.entries() > 0 && !WITHOUT_DISKS.containsAll(faults)) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(),
-                    "--entries: machines' disks have no room for many, so members' folders are in"
-                            + " --out, and --faults are some of "
-                            + WITHOUT_DISKS);
-        }
-        if (clients < 1 || rounds < 1 || async < 0) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(),
-                    "--clients and --rounds are 1 or more, --async is 0 or more");
-        }
-        try {
-            long unused = leaseMillis();
-        } catch (IllegalArgumentException e) {
-            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-        if (Files.exists(out)) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(), out + " is there already: name a new folder with --out");
-        }
+        return verdict(kept);
     }
 
     private void run(StandbyMachines machines, RegisterClients asking, LongSupplier answered)
@@ -339,11 +245,6 @@ public final class StandbyFaults implements Callable<Integer> {
 
         private void lasts() throws InterruptedException {
             Thread.sleep(random.nextInt(LONGEST_FAULT_MILLIS));
-        }
-
-        private void stoodStill(long sinceNanos) {
-            longestStandstillMillis =
-                    Math.max(longestStandstillMillis, (System.nanoTime() - sinceNanos) / 1_000_000);
         }
 
         private void startAll() throws IOException {
