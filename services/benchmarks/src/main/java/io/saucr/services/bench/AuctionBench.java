@@ -11,9 +11,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The auction of section 5.4 under kills: house and bank, two processes that are killed by SIGKILL
@@ -54,8 +52,6 @@ final class AuctionBench implements Callable<Integer> {
                             + " ${DEFAULT-VALUE}).")
     private long seed;
 
-    @Spec private CommandSpec spec;
-
     private long runs;
 
     @Override
@@ -67,22 +63,24 @@ final class AuctionBench implements Callable<Integer> {
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
         trials.put(
                 SERVICES,
-                folder -> figures(new AuctionDemo(folder, silent, nextSeed()).durable(time)));
+                new RoundsOptions.Trial(
+                        "services of this library, each turn forced",
+                        folder ->
+                                figures(
+                                        new AuctionDemo(folder, silent, nextSeed())
+                                                .durable(time))));
         trials.put(
-                PLAIN, folder -> figures(new AuctionDemo(folder, silent, nextSeed()).plain(time)));
-        List<Measurement> measured = options.measure(trials);
-        Map<String, String> contenders = new LinkedHashMap<>();
-        contenders.put(SERVICES, "services of this library, each turn forced");
-        contenders.put(
                 PLAIN,
-                "the same handlers; state and outbox are written and forced, then the sender gets"
-                        + " its answer, and sends again without one");
+                new RoundsOptions.Trial(
+                        "the same handlers; state and outbox are written and forced, then the sender gets"
+                                + " its answer, and sends again without one",
+                        folder ->
+                                figures(new AuctionDemo(folder, silent, nextSeed()).plain(time))));
+        List<Measurement> measured = options.measure(trials);
         options.report(
-                spec.commandLine().getOut(),
-                options.folder("auction"),
+                options.folder(),
                 "An auction whose processes are killed",
-                contenders,
-                SERVICES,
+                trials,
                 List.of(
                         new Figure(WRONG, false),
                         new Figure(CENTS, false),

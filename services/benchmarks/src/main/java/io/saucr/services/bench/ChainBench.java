@@ -13,9 +13,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * What a chain of services pays for its disks: the time of a request that passes through all of
@@ -67,8 +65,6 @@ final class ChainBench implements Callable<Integer> {
                     "How long each number of services is measured with each delay (default: ${DEFAULT-VALUE}).")
     private int sliceMillis;
 
-    @Spec private CommandSpec spec;
-
     @Override
     public Integer call() throws Exception {
         options.check();
@@ -81,22 +77,24 @@ final class ChainBench implements Callable<Integer> {
                     "--force: no C compiler was found, which slower fsyncs need; --force 0 goes without");
         }
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
-        trials.put(ALWAYS, folder -> measure(folder, ALWAYS));
-        trials.put(OS, folder -> measure(folder, OS));
+        trials.put(
+                ALWAYS,
+                new RoundsOptions.Trial(
+                        "each turn synced before anything of it leaves",
+                        folder -> measure(folder, ALWAYS)));
+        trials.put(
+                OS,
+                new RoundsOptions.Trial(
+                        "turns are written and never synced", folder -> measure(folder, OS)));
         List<Measurement> measured = options.measure(trials);
-        Map<String, String> contenders = new LinkedHashMap<>();
-        contenders.put(ALWAYS, "each turn synced before anything of it leaves");
-        contenders.put(OS, "turns are written and never synced");
         List<Figure> figures = new ArrayList<>();
         for (int length : lengths) {
             forces.forEach(force -> figures.add(new Figure(figure(length, force), true)));
         }
         options.report(
-                spec.commandLine().getOut(),
-                options.folder("chain"),
+                options.folder(),
                 "A request through services in a row, ms",
-                contenders,
-                ALWAYS,
+                trials,
                 figures,
                 measured);
         return 0;

@@ -3,8 +3,6 @@ package io.saucr.services.bench;
 import io.saucr.services.journal.ForceMode;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.ExecutionException;
@@ -30,9 +28,7 @@ final class ChainProcess {
     public static void main(String[] arguments) throws Exception {
         ForceMode mode = arguments[2].equals("os") ? ForceMode.os() : ForceMode.always();
         try (Chain chain = new Chain(Path.of(arguments[0]), Integer.parseInt(arguments[1]), mode);
-                BufferedReader in =
-                        new BufferedReader(
-                                new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+                BufferedReader in = TalkingProcess.lines()) {
             Histogram unused = slice(chain, Long.parseLong(arguments[3]));
             System.out.println("warm");
             while (in.readLine() != null) {

@@ -8,89 +8,55 @@ import java.util.stream.Collectors;
 
 /** Who takes part, by the name that a user gives. */
 enum Contender {
-    RAW_APPEND("one write and one fdatasync of a preallocated file for each pair") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new RawAppend(folder, pairs);
-        }
-    },
-    JOURNAL("the journal of a service, a folder for each pair") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new JournalAlone(folder, pairs);
-        }
-    },
-    SERVICE("two services for each pair that send a number to and fro, each hop a turn") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new PingPong(folder, pairs);
-        }
-    },
+    RAW_APPEND("one write and one fdatasync of a preallocated file for each pair", RawAppend::new),
+
+    JOURNAL("the journal of a service, a folder for each pair", JournalAlone::new),
+
+    SERVICE(
+            "two services for each pair that send a number to and fro, each hop a turn",
+            PingPong::new),
+
     PARTITIONS(
             "as many partitions of one service as pairs, a number for each that goes round, each"
-                    + " hop a turn") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new PartitionsRing(folder, pairs);
-        }
-    },
-    BERKELEY_DB("Berkeley DB JE, counter and message in one forced transaction") {
-        @Override
-        Contestant open(Path folder, int pairs) {
-            return new BerkeleyDb(folder);
-        }
-    },
-    POSTGRES("PostgreSQL, counter and outbox table in one transaction") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new Postgres(folder, pairs);
-        }
-    },
-    POSTGRES_ARTEMIS("PostgreSQL and Artemis, a commit of each for every turn") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new PostgresAndArtemis(folder, pairs);
-        }
-    },
-    PEKKO("Pekko persistence over JDBC on PostgreSQL, one event for each turn") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new PekkoPersistence(folder, pairs);
-        }
-    },
-    DBOS("DBOS on PostgreSQL, a workflow of one step for each turn") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new Dbos(folder, pairs);
-        }
-    },
-    RESTATE("Restate, two virtual objects for each pair that send a number to and fro") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new Restate(folder, pairs);
-        }
+                    + " hop a turn",
+            PartitionsRing::new),
 
-        @Override
-        void prepare() throws IOException, InterruptedException {
-            RestateServer.install();
-        }
+    BERKELEY_DB(
+            "Berkeley DB JE, counter and message in one forced transaction",
+            (folder, pairs) -> new BerkeleyDb(folder)),
 
-        @Override
-        boolean forcesAreSeen() {
-            return false;
-        }
-    },
-    KAFKA_STREAMS("Kafka Streams, exactly once: a record in, a counter, a record out") {
-        @Override
-        Contestant open(Path folder, int pairs) throws Exception {
-            return new KafkaStreamsTurns(folder, pairs);
-        }
-    };
+    POSTGRES("PostgreSQL, counter and outbox table in one transaction", Postgres::new),
+
+    POSTGRES_ARTEMIS(
+            "PostgreSQL and Artemis, a commit of each for every turn", PostgresAndArtemis::new),
+
+    PEKKO(
+            "Pekko persistence over JDBC on PostgreSQL, one event for each turn",
+            PekkoPersistence::new),
+
+    DBOS("DBOS on PostgreSQL, a workflow of one step for each turn", Dbos::new),
+
+    RESTATE(
+            "Restate, two virtual objects for each pair that send a number to and fro",
+            Restate::new),
+
+    KAFKA_STREAMS(
+            "Kafka Streams, exactly once: a record in, a counter, a record out",
+            KafkaStreamsTurns::new);
+
+    /** Starts one. */
+    private interface Opening {
+        Contestant open(Path folder, int pairs) throws Exception;
+    }
 
     private final String description;
 
-    Contender(String description) {
+    @SuppressWarnings("ImmutableEnumChecker") // A constructor.
+    private final Opening opening;
+
+    Contender(String description, Opening opening) {
         this.description = description;
+        this.opening = opening;
     }
 
     /**
@@ -99,20 +65,26 @@ enum Contender {
      * @param folder empty, on the disk that is measured
      * @param pairs how many counters there are, from 1
      */
-    abstract Contestant open(Path folder, int pairs) throws Exception;
+    Contestant open(Path folder, int pairs) throws Exception {
+        return opening.open(folder, pairs);
+    }
 
     /**
      * Fetches what no library brings, before anything is measured.
      *
      * @throws IOException where that can't be had; the message says what to do
      */
-    void prepare() throws IOException, InterruptedException {}
+    void prepare() throws IOException, InterruptedException {
+        if (this == RESTATE) {
+            RestateServer.install();
+        }
+    }
 
     /**
      * Whether forces can be counted and delayed: not those of a program that is linked statically.
      */
     boolean forcesAreSeen() {
-        return true;
+        return this != RESTATE;
     }
 
     String description() {

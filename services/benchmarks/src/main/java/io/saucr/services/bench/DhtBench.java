@@ -1,6 +1,7 @@
 package io.saucr.services.bench;
 
 import io.saucr.bench.result.Spread;
+import io.saucr.ensemble.Deadline;
 import io.saucr.services.bench.Rounds.Measurement;
 import io.saucr.services.bench.RoundsReport.Figure;
 import io.saucr.services.examples.auction.Killed;
@@ -16,9 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The distributed table of section 5.3, one copy of each key on a disk, beside Infinispan with five
@@ -44,7 +43,7 @@ final class DhtBench implements Callable<Integer> {
     static final String PUT = "put ms";
     static final String GET = "get ms";
 
-    private static final int PATIENCE_MINUTES = 5;
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int POLL_MILLIS = 50;
     private static final int ATTEMPTS = 3;
 
@@ -85,8 +84,6 @@ final class DhtBench implements Callable<Integer> {
             description = "How long who was killed stays down (default: ${DEFAULT-VALUE}).")
     private int downSeconds;
 
-    @Spec private CommandSpec spec;
-
     /** Starts a cluster in an empty folder. */
     private interface Opening {
         TableCluster open(Path folder, int processes, int nodesEach, Duration hop)
@@ -102,19 +99,21 @@ final class DhtBench implements Callable<Integer> {
         RoundsOptions.check("--hop", hopMillis, 0, 1_000);
         RoundsOptions.check("--down", downSeconds, 0, 600);
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
-        trials.put(INFINISPAN, folder -> run(folder, InfinispanTable::new));
-        trials.put(SERVICES, folder -> run(folder, ServicesTable::new));
-        List<Measurement> measured = options.measure(trials);
-        Map<String, String> contenders = new LinkedHashMap<>();
-        contenders.put(
-                INFINISPAN, InfinispanNode.OWNERS + " owners of each key in memory, synchronous");
-        contenders.put(SERVICES, "one node has a key, on its disk; each step is a forced turn");
-        options.report(
-                spec.commandLine().getOut(),
-                options.folder("dht"),
-                "A distributed table whose processes are killed",
-                contenders,
+        trials.put(
                 INFINISPAN,
+                new RoundsOptions.Trial(
+                        InfinispanNode.OWNERS + " owners of each key in memory, synchronous",
+                        folder -> run(folder, InfinispanTable::new)));
+        trials.put(
+                SERVICES,
+                new RoundsOptions.Trial(
+                        "one node has a key, on its disk; each step is a forced turn",
+                        folder -> run(folder, ServicesTable::new)));
+        List<Measurement> measured = options.measure(trials);
+        options.report(
+                options.folder(),
+                "A distributed table whose processes are killed",
+                trials,
                 List.of(
                         new Figure(CUT, false),
                         new Figure(ROLLING, false),
@@ -184,20 +183,14 @@ final class DhtBench implements Callable<Integer> {
         return (key + nodesEach) % nodes();
     }
 
-    private void awaitAll(TableCluster cluster) throws IOException, InterruptedException {
-        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(PATIENCE_MINUTES);
-        for (int node = 0; node < nodes(); node++) {
-            while (!cluster.serves(node)) {
-                if (System.nanoTime() > end) {
-                    throw new IOException(
-                            "node"
-                                    + node
-                                    + " does not serve after "
-                                    + PATIENCE_MINUTES
-                                    + " minutes");
-                }
-                Thread.sleep(POLL_MILLIS);
-            }
+    private void awaitAll(TableCluster cluster) throws InterruptedException {
+        for (int i = 0; i < nodes(); i++) {
+            int node = i;
+            Deadline.await(
+                    PATIENCE,
+                    POLL_MILLIS,
+                    () -> cluster.serves(node),
+                    () -> "node%s does not serve after %s".formatted(node, PATIENCE));
         }
     }
 

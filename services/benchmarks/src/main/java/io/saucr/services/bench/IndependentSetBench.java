@@ -1,5 +1,6 @@
 package io.saucr.services.bench;
 
+import io.saucr.bench.measure.WorkFolder;
 import io.saucr.services.Client;
 import io.saucr.services.Services;
 import io.saucr.services.bench.Rounds.Measurement;
@@ -9,8 +10,6 @@ import io.saucr.services.examples.independentset.Graph;
 import io.saucr.services.examples.independentset.IndependentSetProcess;
 import io.saucr.services.examples.independentset.Part;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,9 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The independent set of section 5.2: the same code in processes of its own as services, as
@@ -80,8 +77,6 @@ final class IndependentSetBench implements Callable<Integer> {
             description = "Processes, each with one part (default: ${DEFAULT-VALUE}).")
     private int parts;
 
-    @Spec private CommandSpec spec;
-
     private ServerAlone ensemble;
     private int runs;
 
@@ -93,28 +88,32 @@ final class IndependentSetBench implements Callable<Integer> {
         Set<Integer> set = graph.independentSet();
         Part.Solved expected = new Part.Solved(set.size(), Graph.digest(set));
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
-        trials.put(MEMORY, folder -> inMemory(folder, graph, expected));
-        trials.put(SERVICES, folder -> asServices(folder, graph, expected, false));
-        trials.put(KILLED, folder -> asServices(folder, graph, expected, true));
+        trials.put(
+                MEMORY,
+                new RoundsOptions.Trial(
+                        "the same code in " + parts + " processes, without durability, over TCP",
+                        folder -> inMemory(folder, graph, expected)));
+        trials.put(
+                SERVICES,
+                new RoundsOptions.Trial(
+                        "services in " + parts + " processes, each turn forced",
+                        folder -> asServices(folder, graph, expected, false)));
+        trials.put(
+                KILLED,
+                new RoundsOptions.Trial(
+                        "the same, all killed at once when half of the graph is read, and started",
+                        folder -> asServices(folder, graph, expected, true)));
         List<Measurement> measured;
         Path data = Files.createTempDirectory("saucr-bench-set-");
         try (ServerAlone server = new ServerAlone(data)) {
             ensemble = server;
             measured = options.measure(trials);
         }
-        RoundsOptions.remove(data);
-        Map<String, String> contenders = new LinkedHashMap<>();
-        contenders.put(
-                MEMORY, "the same code in " + parts + " processes, without durability, over TCP");
-        contenders.put(SERVICES, "services in " + parts + " processes, each turn forced");
-        contenders.put(
-                KILLED, "the same, all killed at once when half of the graph is read, and started");
+        WorkFolder.delete(data);
         options.report(
-                spec.commandLine().getOut(),
-                options.folder("set"),
+                options.folder(),
                 "The independent set of " + graph,
-                contenders,
-                MEMORY,
+                trials,
                 List.of(
                         new Figure(SECONDS, true),
                         new Figure(KILLS, false),
@@ -125,16 +124,7 @@ final class IndependentSetBench implements Callable<Integer> {
 
     private Map<String, Double> inMemory(Path folder, Graph graph, Part.Solved expected)
             throws Exception {
-        List<String> ports = new ArrayList<>();
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int part = 0; part < parts; part++) {
-            ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            taken.add(free);
-            ports.add(Integer.toString(free.getLocalPort()));
-        }
-        for (ServerSocket each : taken) {
-            each.close();
-        }
+        List<String> ports = TableCluster.freePorts(parts).stream().map(String::valueOf).toList();
         List<Killed> processes = new ArrayList<>();
         try {
             for (int part = 0; part < parts; part++) {

@@ -1,11 +1,8 @@
 package io.saucr.services.bench;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -25,13 +22,9 @@ final class KafkaBroker implements AutoCloseable {
      * @throws IOException where its folder can't be made; the message has what it said
      */
     KafkaBroker(Path folder) throws IOException, InterruptedException {
-        int port;
-        int controller;
-        try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                ServerSocket two = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = one.getLocalPort();
-            controller = two.getLocalPort();
-        }
+        List<Integer> free = TableCluster.freePorts(2);
+        int port = free.get(0);
+        int controller = free.get(1);
         address = "127.0.0.1:" + port;
         said = folder.resolve("kafka.log");
         String configuration = folder.resolve("kafka.properties").toString();
@@ -72,17 +65,7 @@ final class KafkaBroker implements AutoCloseable {
 
     private Process java(String program, String... arguments) throws IOException {
         List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xms256m",
-                                "-Xmx512m",
-                                "-XX:+UseSerialGC",
-                                "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                program));
-        command.addAll(List.of(arguments));
+                TalkingProcess.command(List.of("-Xms256m", "-Xmx512m"), program, arguments);
         return new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(said.toFile()))

@@ -16,9 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The key/value store of section 5.2 with standbys, beside the same one without any protection and
@@ -179,8 +177,6 @@ final class KvBench implements Callable<Integer> {
             description = "That count, of each workload (default: ${DEFAULT-VALUE}).")
     private double seconds;
 
-    @Spec private CommandSpec spec;
-
     /** What clients do in one part of a run. */
     private record Part(Workload workload, int clients) {
 
@@ -204,24 +200,22 @@ final class KvBench implements Callable<Integer> {
         }
         if (!(seconds > 0 && seconds <= 600) || !(warmUp >= 0 && warmUp <= 600)) {
             throw new IllegalArgumentException(
-                    "--seconds, --warm-up: allowed are more than 0, or 0, to 600, not "
-                            + seconds
-                            + ", "
-                            + warmUp);
+                    "--seconds, --warm-up: allowed are more than 0, or 0, to 600, not %s, %s"
+                            .formatted(seconds, warmUp));
         }
         List<Part> parts = new ArrayList<>();
         workloads.forEach(workload -> clients.forEach(it -> parts.add(new Part(workload, it))));
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
-        Map<String, String> contenders = new LinkedHashMap<>();
         for (Store store : stores) {
-            trials.put(store.toString(), folder -> run(store, folder, parts));
-            contenders.put(store.toString(), store.description);
+            trials.put(
+                    store.toString(),
+                    new RoundsOptions.Trial(
+                            store.description, folder -> run(store, folder, parts)));
         }
         List<Measurement> measured = options.measure(trials);
-        Path folder = options.folder("kv");
+        Path folder = options.folder();
         for (Part part : parts) {
             options.report(
-                    spec.commandLine().getOut(),
                     folder.resolve(part.toString()),
                     String.format(
                             Locale.ROOT,
@@ -231,29 +225,11 @@ final class KvBench implements Callable<Integer> {
                             part.clients,
                             keys,
                             valueBytes),
-                    contenders,
-                    stores.get(0).toString(),
+                    trials,
                     FIGURES,
-                    of(part, measured));
+                    measured.stream().map(it -> it.of(part.in(""))).toList());
         }
         return 0;
-    }
-
-    private static List<Measurement> of(Part part, List<Measurement> measured) {
-        String prefix = part.in("");
-        List<Measurement> own = new ArrayList<>();
-        for (Measurement each : measured) {
-            Map<String, Double> figures = new LinkedHashMap<>();
-            each.figures()
-                    .forEach(
-                            (name, value) -> {
-                                if (name.startsWith(prefix)) {
-                                    figures.put(name.substring(prefix.length()), value);
-                                }
-                            });
-            own.add(new Measurement(each.contender(), each.round(), figures));
-        }
-        return own;
     }
 
     /** From where to where the segments of a part go, and how many puts it had. */

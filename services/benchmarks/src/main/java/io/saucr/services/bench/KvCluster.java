@@ -131,7 +131,7 @@ final class KvCluster implements AutoCloseable {
     }
 
     /** What the first process has written so far. */
-    Mark mark() throws IOException, InterruptedException {
+    Mark mark() throws IOException {
         servers.get(0).tell();
         String[] numbers = servers.get(0).next("mark").split(" ");
         return new Mark(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));

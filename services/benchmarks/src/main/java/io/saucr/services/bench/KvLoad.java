@@ -10,8 +10,6 @@ import io.saucr.services.Client;
 import io.saucr.services.Services;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -90,8 +88,7 @@ final class KvLoad {
                         Integer.parseInt(arguments[2]),
                         Integer.parseInt(arguments[3]));
         load.putAll();
-        BufferedReader in =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        BufferedReader in = TalkingProcess.lines();
         ObjectMapper mapper = new ObjectMapper();
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] each = line.split(" ");

@@ -9,15 +9,15 @@ import io.saucr.services.Bytes;
 import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
+import io.saucr.services.Service;
 import io.saucr.services.Services;
+import io.saucr.services.State;
+import io.saucr.services.client.InMemory;
 import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.Place;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -28,6 +28,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -125,30 +126,32 @@ final class KvServer {
         }
     }
 
-    /** With the library's connections and turns, but without what protects. */
-    private static Address bare(KvService service) throws IOException {
+    /** A service with the library's connections and turns, but without what protects. */
+    static Engine bare(String name, Function<State, ? extends Service> constructor)
+            throws IOException {
         SecureRandom random = new SecureRandom();
-        Engine engine =
-                Engine.open(
-                        Place.without(KvService.NAME, Map.of()).withListen(ANY_PORT),
-                        state -> service,
-                        new Unprotected(random),
-                        random,
-                        why -> Halt.process().halt(why.reason(), why.cause()));
+        return Engine.open(
+                Place.without(name, Map.of()).withListen(ANY_PORT),
+                constructor,
+                new InMemory(random),
+                random,
+                why -> Halt.process().halt(why.reason(), why.cause()));
+    }
+
+    private static Address bare(KvService service) throws IOException {
+        Engine engine = bare(KvService.NAME, state -> service);
         Address at = engine.listen();
         engine.begin();
         return at;
     }
 
-    private static void serve(Address at, Supplier<Mark> mark) throws IOException {
+    private static void serve(Address at, Supplier<Mark> mark) throws Exception {
         System.out.println("at " + at);
-        BufferedReader in =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        while (in.readLine() != null) {
-            Mark now = mark.get();
-            System.out.println("mark " + now.checkpoints() + " " + now.bytes());
-        }
-        Runtime.getRuntime().halt(0);
+        TalkingProcess.answer(
+                () -> {
+                    Mark now = mark.get();
+                    return "mark " + now.checkpoints() + " " + now.bytes();
+                });
     }
 
     /** Writes all, again and again, and replaces the file; it ends with the process. */

@@ -1,16 +1,11 @@
 package io.saucr.services.bench;
 
-import io.saucr.services.Asks;
 import io.saucr.services.Caller;
-import io.saucr.services.Continuation;
-import io.saucr.services.EnsembleWrites;
-import io.saucr.services.Handlers;
-import io.saucr.services.Returned;
 import io.saucr.services.Sent;
 import io.saucr.services.Service;
 import io.saucr.services.State;
-import io.saucr.services.Timer;
-import io.saucr.services.Turn;
+import io.saucr.services.examples.PlainHandlers;
+import io.saucr.services.examples.PlainTurn;
 import io.saucr.services.state.Codec;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -21,15 +16,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Function;
-import java.util.random.RandomGenerator;
 
 /**
  * Runs a service without any durability, for comparison: state is in memory, messages go by TCP in
@@ -40,8 +30,7 @@ final class MemoryService {
 
     private final Map<String, Integer> ports;
     private final Codec codec = new Codec();
-    private final Map<String, Class<?>> types = new HashMap<>();
-    private final Map<String, Handlers.MessageHandler<Object>> messages = new HashMap<>();
+    private final PlainHandlers handlers = new PlainHandlers(codec);
     private final Map<String, DataOutputStream> connections = new HashMap<>();
     private final Map<Long, DataOutputStream> callers = new HashMap<>();
     private final LinkedBlockingQueue<Input> inputs = new LinkedBlockingQueue<>();
@@ -58,7 +47,7 @@ final class MemoryService {
     private MemoryService(
             Map<String, Integer> ports, Function<State, ? extends Service> constructor) {
         this.ports = ports;
-        constructor.apply(new MemoryState()).handlers(new Registered());
+        constructor.apply(new MemoryState()).handlers(handlers);
     }
 
     /**
@@ -76,7 +65,8 @@ final class MemoryService {
             daemon(() -> service.accept(listening));
             while (true) {
                 Input input = service.inputs.take();
-                service.messages
+                service.handlers
+                        .messages
                         .get(service.codec.name(input.message().getClass()))
                         .take(input.message(), service.new MemoryTurn(input.back()));
                 if (service.inputs.isEmpty()) {
@@ -113,7 +103,7 @@ final class MemoryService {
             DataOutputStream back =
                     new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
             while (true) {
-                inputs.add(new Input(read(in, codec, types), back));
+                inputs.add(new Input(read(in, codec, handlers.types), back));
             }
         } catch (EOFException e) {
             // The other side has ended.
@@ -148,49 +138,7 @@ final class MemoryService {
         return known;
     }
 
-    private final class Registered implements Handlers {
-
-        @Override
-        @SuppressWarnings("unchecked")
-        public <M> void message(Class<M> type, MessageHandler<? super M> handler) {
-            types.put(codec.name(type), type);
-            messages.put(codec.name(type), (MessageHandler<Object>) handler);
-        }
-
-        @Override
-        public <Q> void query(Class<Q> type, QueryHandler<? super Q> handler) {
-            // Nobody asks here.
-        }
-
-        @Override
-        public <C> void output(Class<C> type, OutputHandler<? super C> handler) {
-            throw new UnsupportedOperationException("there are no outputs here");
-        }
-
-        @Override
-        public <A, C extends Continuation<A>> void answer(
-                Class<C> type, AnswerHandler<? super C, ? super A> handler) {
-            throw new UnsupportedOperationException("nothing is asked here");
-        }
-
-        @Override
-        public <C extends Continuation<?>> void unanswered(
-                Class<C> type, UnansweredHandler<? super C> handler) {
-            throw new UnsupportedOperationException("nothing is asked here");
-        }
-
-        @Override
-        public <M> void returned(Class<M> type, MessageHandler<Returned<M>> handler) {
-            throw new UnsupportedOperationException("nothing comes back here");
-        }
-
-        @Override
-        public void every(Duration period, Object message) {
-            throw new UnsupportedOperationException("there are no timers here");
-        }
-    }
-
-    private final class MemoryTurn implements Turn {
+    private final class MemoryTurn extends PlainTurn {
 
         private final DataOutputStream back;
 
@@ -206,17 +154,6 @@ final class MemoryService {
                 throw new IllegalStateException(e);
             }
             return new Sent(service, 0);
-        }
-
-        @Override
-        public <A> Sent ask(String service, Asks<A> message, Continuation<A> continuation) {
-            throw new UnsupportedOperationException("nothing is asked here");
-        }
-
-        @Override
-        public <A> Sent ask(
-                String service, Asks<A> message, Continuation<A> continuation, Duration within) {
-            throw new UnsupportedOperationException("nothing is asked here");
         }
 
         @Override
@@ -243,46 +180,6 @@ final class MemoryService {
             } catch (IOException e) {
                 throw new IllegalStateException(e);
             }
-        }
-
-        @Override
-        public boolean acked(Sent sent) {
-            throw new UnsupportedOperationException("nobody knows here");
-        }
-
-        @Override
-        public Timer after(Duration delay, Object message) {
-            throw new UnsupportedOperationException("there are no timers here");
-        }
-
-        @Override
-        public boolean cancel(Timer timer) {
-            throw new UnsupportedOperationException("there are no timers here");
-        }
-
-        @Override
-        public void output(Object call) {
-            throw new UnsupportedOperationException("there are no outputs here");
-        }
-
-        @Override
-        public EnsembleWrites ensemble() {
-            throw new UnsupportedOperationException("there is no ensemble here");
-        }
-
-        @Override
-        public Instant now() {
-            return Instant.now();
-        }
-
-        @Override
-        public RandomGenerator random() {
-            return new Random();
-        }
-
-        @Override
-        public Optional<String> sender() {
-            return Optional.empty();
         }
     }
 }

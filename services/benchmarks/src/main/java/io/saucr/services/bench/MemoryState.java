@@ -4,19 +4,17 @@ import io.saucr.services.ListState;
 import io.saucr.services.MapState;
 import io.saucr.services.State;
 import io.saucr.services.ValueState;
+import io.saucr.services.examples.PlainMap;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.function.BinaryOperator;
 
 /** State of a service that nothing protects: collections of the JDK. One thread. */
 final class MemoryState implements State {
 
     @Override
     public <K, V> MapState<K, V> map(String name, Class<K> key, Class<V> value) {
-        return new MemoryMap<>();
+        return new PlainMap<>();
     }
 
     @Override
@@ -32,76 +30,6 @@ final class MemoryState implements State {
     @Override
     public void drop(String name) {
         // There is nothing from before.
-    }
-
-    private static final class MemoryMap<K, V> implements MapState<K, V> {
-
-        private final Map<K, V> entries = new HashMap<>();
-
-        @Override
-        public V get(K key) {
-            return entries.get(key);
-        }
-
-        @Override
-        public V getOrDefault(K key, V otherwise) {
-            return entries.getOrDefault(key, otherwise);
-        }
-
-        @Override
-        public boolean contains(K key) {
-            return entries.containsKey(key);
-        }
-
-        @Override
-        public void put(K key, V value) {
-            entries.put(key, value);
-        }
-
-        @Override
-        public V putIfAbsent(K key, V value) {
-            return entries.putIfAbsent(key, value);
-        }
-
-        @Override
-        public V merge(K key, V value, BinaryOperator<V> join) {
-            return entries.merge(key, value, join);
-        }
-
-        @Override
-        public V remove(K key) {
-            return entries.remove(key);
-        }
-
-        @Override
-        public void clear() {
-            entries.clear();
-        }
-
-        @Override
-        public int size() {
-            return entries.size();
-        }
-
-        @Override
-        public boolean isEmpty() {
-            return entries.isEmpty();
-        }
-
-        @Override
-        public Iterable<Map.Entry<K, V>> entries() {
-            return entries.entrySet();
-        }
-
-        @Override
-        public Iterable<K> keys() {
-            return entries.keySet();
-        }
-
-        @Override
-        public Iterable<V> values() {
-            return entries.values();
-        }
     }
 
     private static final class MemoryList<V> implements ListState<V> {

@@ -1,5 +1,6 @@
 package io.saucr.services.bench;
 
+import io.saucr.bench.measure.WorkFolder;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
@@ -9,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -94,7 +93,7 @@ final class OnceBench implements Callable<Integer> {
             makeNodes(server.connect());
             spec.commandLine().getOut().println(report(measured(server.connect(), folder)));
         } finally {
-            remove(folder);
+            WorkFolder.delete(folder);
         }
         return 0;
     }
@@ -204,9 +203,9 @@ final class OnceBench implements Callable<Integer> {
                     table.row(
                             contender.toString(),
                             Numbers.number(spread.median()),
-                            brackets(spread.lowerQuartile(), spread.upperQuartile()),
+                            Report.interval(spread.lowerQuartile(), spread.upperQuartile()),
                             Numbers.number(ratio.ratio()),
-                            brackets(ratio.low(), ratio.high()));
+                            Report.interval(ratio));
                 });
         return text.append('\n')
                 .append(table)
@@ -220,17 +219,5 @@ final class OnceBench implements Callable<Integer> {
                 .append("Ratios: Hodges-Lehmann over rounds, with the interval of the")
                 .append(" signed-rank test.\n")
                 .toString();
-    }
-
-    private static String brackets(double low, double high) {
-        return "[" + Numbers.number(low) + ", " + Numbers.number(high) + "]";
-    }
-
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> paths = Files.walk(folder)) {
-            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
-            }
-        }
     }
 }

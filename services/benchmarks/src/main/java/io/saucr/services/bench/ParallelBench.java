@@ -18,9 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * What lanes give to a service, by how long its handlers compute and by how many keys they meet.
@@ -83,8 +81,6 @@ final class ParallelBench implements Callable<Integer> {
             description = "After half of it that does not count (default: ${DEFAULT-VALUE}).")
     private double seconds;
 
-    @Spec private CommandSpec spec;
-
     @Override
     public Integer call() throws Exception {
         options.check();
@@ -93,22 +89,21 @@ final class ParallelBench implements Callable<Integer> {
         micros.forEach(it -> RoundsOptions.check("--micros", it, 0, 1_000_000));
         keys.forEach(it -> RoundsOptions.check("--keys", it, 1, 1_000_000));
         RoundsOptions.checkSeconds(seconds);
-        Path folder = options.folder("parallel");
+        Path folder = options.folder();
         for (int each : micros) {
             for (int count : keys) {
                 Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
-                Map<String, String> contenders = new LinkedHashMap<>();
                 for (int number : lanes) {
                     String name = number == 0 ? "one-by-one" : "lanes-" + number;
-                    trials.put(name, it -> run(number, each, count, it));
-                    contenders.put(
+                    trials.put(
                             name,
-                            "Protection.local()"
-                                    + (number == 0 ? "" : ".parallel(" + number + ")"));
+                            new RoundsOptions.Trial(
+                                    "Protection.local()"
+                                            + (number == 0 ? "" : ".parallel(" + number + ")"),
+                                    it -> run(number, each, count, it)));
                 }
                 List<Measurement> measured = options.measure(trials);
                 options.report(
-                        spec.commandLine().getOut(),
                         folder.resolve("micros-" + each + "-keys-" + count),
                         String.format(
                                 Locale.ROOT,
@@ -116,8 +111,7 @@ final class ParallelBench implements Callable<Integer> {
                                 each,
                                 count,
                                 calls),
-                        contenders,
-                        contenders.keySet().iterator().next(),
+                        trials,
                         FIGURES,
                         measured);
             }
@@ -134,9 +128,7 @@ final class ParallelBench implements Callable<Integer> {
                         Integer.toString(number),
                         folder.resolve("data").toString())) {
             String at = server.next("at");
-            int colon = at.lastIndexOf(':');
-            Address address =
-                    new Address(at.substring(0, colon), Integer.parseInt(at.substring(colon + 1)));
+            Address address = Address.parse(at);
             try (Client client =
                     Services.without(ParallelServer.NAME, Map.of(ParallelServer.NAME, address))
                             .client()) {

@@ -102,9 +102,6 @@ final class ParallelServer {
                     public void forced(long nanos) {}
                 });
         System.out.println("at " + running.address());
-        while (System.in.read() >= 0) {
-            System.out.println("again " + again.get());
-        }
-        Runtime.getRuntime().halt(0);
+        TalkingProcess.answer(() -> "again " + again.get());
     }
 }

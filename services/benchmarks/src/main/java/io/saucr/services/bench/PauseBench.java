@@ -16,9 +16,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * How long turns and clients wait because of checkpoints, by the size of the state and by how many
@@ -127,8 +125,6 @@ final class PauseBench implements Callable<Integer> {
                             + " ${DEFAULT-VALUE}).")
     private double seconds;
 
-    @Spec private CommandSpec spec;
-
     /** One state in one JVM. */
     private record Case(Role role, int entries, Collector collector) {
 
@@ -177,50 +173,32 @@ final class PauseBench implements Callable<Integer> {
                     "--roles: allowed are BARE, ASYNC, SYNC and FAST, not " + roles);
         }
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
-        Map<String, String> contenders = new LinkedHashMap<>();
         for (Collector collector : collectors) {
             for (int count : entries) {
                 for (Role role : roles) {
                     Case each = new Case(role, count, collector);
-                    trials.put(each.toString(), folder -> run(each, folder));
-                    contenders.put(each.toString(), each.what(valueBytes));
+                    trials.put(
+                            each.toString(),
+                            new RoundsOptions.Trial(
+                                    each.what(valueBytes), folder -> run(each, folder)));
                 }
             }
         }
         List<Measurement> measured = options.measure(trials);
-        Path folder = options.folder("pause");
+        Path folder = options.folder();
         for (int count : changed) {
             options.report(
-                    spec.commandLine().getOut(),
                     folder.resolve("changed-" + count),
                     String.format(
                             Locale.ROOT,
                             "%,d entries of %d bytes change in 200 ms, by 200 messages",
                             count,
                             valueBytes),
-                    contenders,
-                    contenders.keySet().iterator().next(),
+                    trials,
                     FIGURES,
-                    of(count, measured));
+                    measured.stream().map(it -> it.of(count + " ")).toList());
         }
         return 0;
-    }
-
-    private static List<Measurement> of(int changed, List<Measurement> measured) {
-        String prefix = changed + " ";
-        List<Measurement> own = new ArrayList<>();
-        for (Measurement each : measured) {
-            Map<String, Double> figures = new LinkedHashMap<>();
-            each.figures()
-                    .forEach(
-                            (name, value) -> {
-                                if (name.startsWith(prefix)) {
-                                    figures.put(name.substring(prefix.length()), value);
-                                }
-                            });
-            own.add(new Measurement(each.contender(), each.round(), figures));
-        }
-        return own;
     }
 
     private static long heapMegabytes(long entries, int valueBytes) {

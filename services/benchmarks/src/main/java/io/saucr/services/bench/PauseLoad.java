@@ -6,8 +6,6 @@ import io.saucr.services.Bytes;
 import io.saucr.services.Client;
 import io.saucr.services.Services;
 import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -79,8 +77,7 @@ final class PauseLoad {
                         .client()) {
             fill(client, entries, Bytes.of(value), Math.max(1, FILL_BYTES / valueBytes));
             System.out.println(FILLED);
-            BufferedReader in =
-                    new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            BufferedReader in = TalkingProcess.lines();
             for (int part = 4; part < arguments.length; part++) {
                 if (in.readLine() == null) {
                     return;

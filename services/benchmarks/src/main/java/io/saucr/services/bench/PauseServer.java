@@ -9,16 +9,10 @@ import io.saucr.services.RunningService;
 import io.saucr.services.Services;
 import io.saucr.services.bench.KvServer.Role;
 import io.saucr.services.turns.Engine;
-import io.saucr.services.turns.Place;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import javax.management.NotificationEmitter;
@@ -64,14 +58,7 @@ final class PauseServer {
         Role role = Role.valueOf(arguments[0]);
         Longest turns = new Longest();
         if (role == Role.BARE) {
-            SecureRandom random = new SecureRandom();
-            Engine engine =
-                    Engine.open(
-                            Place.without(NAME, Map.of()).withListen(ANY_PORT),
-                            PauseService::new,
-                            new Unprotected(random),
-                            random,
-                            why -> Halt.process().halt(why.reason(), why.cause()));
+            Engine engine = KvServer.bare(NAME, PauseService::new);
             Address at = engine.listen();
             engine.measure(turns);
             engine.begin();
@@ -154,29 +141,26 @@ final class PauseServer {
         return longest;
     }
 
-    private static void serve(Address at, Longest turns, LongSupplier segment) throws IOException {
+    private static void serve(Address at, Longest turns, LongSupplier segment) throws Exception {
         AtomicLong collection = longestCollection();
         System.out.println("at " + at);
-        BufferedReader in =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        boolean first = true;
+        AtomicBoolean first = new AtomicBoolean(true);
         ObjectMapper json = new ObjectMapper();
-        while (in.readLine() != null) {
-            if (first) {
-                System.gc();
-                first = false;
-            }
-            Runtime runtime = Runtime.getRuntime();
-            double[] millis = turns.percentiles(50, 99);
-            Mark mark =
-                    new Mark(
-                            segment.getAsLong(),
-                            runtime.totalMemory() - runtime.freeMemory(),
-                            collection.getAndSet(0),
-                            millis[0],
-                            millis[1]);
-            System.out.println("mark " + json.writeValueAsString(mark));
-        }
-        Runtime.getRuntime().halt(0);
+        TalkingProcess.answer(
+                () -> {
+                    if (first.getAndSet(false)) {
+                        System.gc();
+                    }
+                    Runtime runtime = Runtime.getRuntime();
+                    double[] millis = turns.percentiles(50, 99);
+                    Mark mark =
+                            new Mark(
+                                    segment.getAsLong(),
+                                    runtime.totalMemory() - runtime.freeMemory(),
+                                    collection.getAndSet(0),
+                                    millis[0],
+                                    millis[1]);
+                    return "mark " + json.writeValueAsString(mark);
+                });
     }
 }

@@ -1,8 +1,6 @@
 package io.saucr.services.bench;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -11,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -41,8 +40,9 @@ final class RestateServer implements AutoCloseable {
      * @throws IOException where it does not start; the message has what it said
      */
     RestateServer(Path folder) throws IOException, InterruptedException {
-        ingress = freePort();
-        admin = freePort();
+        List<Integer> free = TableCluster.freePorts(3);
+        ingress = free.get(0);
+        admin = free.get(1);
         said = folder.resolve("restate.log");
         Path configuration = folder.resolve("restate.toml");
         Files.writeString(
@@ -60,7 +60,7 @@ final class RestateServer implements AutoCloseable {
                 disable-web-ui = true
                 bind-address = "127.0.0.1:%d"
                 """
-                        .formatted(folder.resolve("restate"), freePort(), ingress, admin));
+                        .formatted(folder.resolve("restate"), free.get(2), ingress, admin));
         process =
                 new ProcessBuilder(
                                 program().toString(),
@@ -139,17 +139,9 @@ final class RestateServer implements AutoCloseable {
         npm.destroyForcibly();
         if (!ended || npm.exitValue() != 0 || !Files.isExecutable(program())) {
             throw new IOException(
-                    "npm could not install "
-                            + PACKAGE
-                            + " (it exists for Linux on x86-64): name the other --contenders, or"
-                            + " mend what it said:\n"
-                            + Files.readString(said));
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return free.getLocalPort();
+                    ("npm could not install %s (it exists for Linux on x86-64): name the other"
+                                    + " --contenders, or mend what it said:\n%s")
+                            .formatted(PACKAGE, Files.readString(said)));
         }
     }
 

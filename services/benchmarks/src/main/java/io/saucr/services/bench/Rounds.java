@@ -3,6 +3,7 @@ package io.saucr.services.bench;
 import io.saucr.bench.result.Numbers;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,7 +34,20 @@ final class Rounds {
      * @param round from 0
      * @param figures by their names
      */
-    record Measurement(String contender, int round, Map<String, Double> figures) {}
+    record Measurement(String contender, int round, Map<String, Double> figures) {
+
+        /** The figures whose names begin with some words, without these. */
+        Measurement of(String prefix) {
+            Map<String, Double> own = new LinkedHashMap<>();
+            figures.forEach(
+                    (name, value) -> {
+                        if (name.startsWith(prefix)) {
+                            own.put(name.substring(prefix.length()), value);
+                        }
+                    });
+            return new Measurement(contender, round, own);
+        }
+    }
 
     private final PrintStream progress;
 

@@ -1,5 +1,6 @@
 package io.saucr.services.bench;
 
+import io.saucr.bench.measure.WorkFolder;
 import io.saucr.services.bench.Rounds.Measurement;
 import io.saucr.services.bench.RoundsReport.Figure;
 import java.io.IOException;
@@ -9,13 +10,13 @@ import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Stream;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /**
  * The options that commands share which run whole applications in rounds, and what they leave: a
@@ -46,8 +47,18 @@ final class RoundsOptions {
                     "Where table.txt, report.html and result.json go (default: a new folder in bench-results).")
     private Path out;
 
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    /**
+     * One that takes part.
+     *
+     * @param what it is
+     */
+    record Trial(String what, Run run) {}
+
     /** Runs an application once, in a folder of its own. */
-    interface Trial {
+    interface Run {
         Map<String, Double> run(Path folder) throws Exception;
     }
 
@@ -101,52 +112,43 @@ final class RoundsOptions {
                                     Path folder =
                                             Files.createTempDirectory(
                                                     parent, "saucr-bench-" + name + "-");
-                                    Map<String, Double> figures = trial.run(folder);
+                                    Map<String, Double> figures = trial.run.run(folder);
                                     // What failed stays, with the logs.
-                                    remove(folder);
+                                    WorkFolder.delete(folder);
                                     return figures;
                                 }));
         return new Rounds(System.err).run(inFolders, rounds);
     }
 
-    /**
-     * Where results go.
-     *
-     * @param name of the command, for the preset
-     */
-    Path folder(String name) {
+    /** Where results go. */
+    Path folder() {
         return out != null
                 ? out
                 : Path.of(
                         "bench-results",
                         "services-"
-                                + name
+                                + command.name()
                                 + "-"
                                 + LocalDateTime.now(ZoneId.systemDefault()).format(STAMP));
     }
 
-    /** Prints the report, and writes it into a folder. */
+    /**
+     * Prints the report, and writes it into a folder; the first trial is compared with the others.
+     */
     void report(
-            PrintWriter print,
             Path folder,
             String title,
-            Map<String, String> contenders,
-            String first,
+            Map<String, Trial> trials,
             List<Figure> figures,
             List<Measurement> measured)
             throws IOException {
-        RoundsReport report = new RoundsReport(title, contenders, first, figures, measured);
+        Map<String, String> contenders = new LinkedHashMap<>();
+        trials.forEach((name, trial) -> contenders.put(name, trial.what));
+        RoundsReport report = new RoundsReport(title, contenders, figures, measured);
+        PrintWriter print = command.commandLine().getOut();
         print.println(report.text());
         report.write(folder);
         print.println("Results are in " + folder);
         print.flush();
-    }
-
-    static void remove(Path folder) throws IOException {
-        try (Stream<Path> paths = Files.walk(folder)) {
-            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
-            }
-        }
     }
 }

@@ -1,38 +1,25 @@
 package io.saucr.services.bench;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Spread;
 import io.saucr.ensemble.Table;
 import io.saucr.services.bench.Rounds.Measurement;
-import java.awt.GraphicsEnvironment;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 
 /**
  * What applications showed that ran side by side: figures of each, and ratios to one of them in the
  * same rounds, as text, as a page with plots, and as JSON.
  */
-final class RoundsReport {
+final class RoundsReport extends Report {
 
-    private static final int WIDTH = 860;
     private static final int HEIGHT = 320;
 
-    private final Machine machine = Machine.here();
     private final String title;
     private final Map<String, String> contenders;
     private final String first;
@@ -51,24 +38,24 @@ final class RoundsReport {
      * A report.
      *
      * @param title of the page
-     * @param contenders who took part, and what each is
-     * @param first with whom the others are compared
+     * @param contenders who took part, and what each is; the first is compared with the others
      * @param figures that are shown, in this order
      * @param measured in all rounds
      */
     RoundsReport(
             String title,
             Map<String, String> contenders,
-            String first,
             List<Figure> figures,
             List<Measurement> measured) {
+        super(title);
         this.title = title;
         this.contenders = contenders;
-        this.first = first;
+        this.first = contenders.keySet().iterator().next();
         this.figures = figures;
         this.measured = measured;
     }
 
+    @Override
     String text() {
         StringBuilder text = new StringBuilder(machine.toString()).append('\n');
         contenders.forEach(
@@ -79,8 +66,7 @@ final class RoundsReport {
                 .append(" rounds.\n");
         if (figures.stream().anyMatch(Figure::compared)) {
             text.append('\n').append(ratios()).append('\n');
-            text.append("Ratios: Hodges-Lehmann over rounds, with the confidence interval of the")
-                    .append(" signed-rank test.\n");
+            text.append(RATIOS);
         }
         return text.toString();
     }
@@ -113,11 +99,7 @@ final class RoundsReport {
                                 contender,
                                 figure.name(),
                                 Numbers.number(ratio.ratio()),
-                                "["
-                                        + Numbers.number(ratio.low())
-                                        + ", "
-                                        + Numbers.number(ratio.high())
-                                        + "]");
+                                interval(ratio));
                     }
                 }
             }
@@ -135,78 +117,32 @@ final class RoundsReport {
                 .toArray();
     }
 
-    private static String spread(Spread spread) {
-        return Numbers.number(spread.median())
-                + " ["
-                + Numbers.number(spread.lowerQuartile())
-                + ", "
-                + Numbers.number(spread.upperQuartile())
-                + "]";
-    }
-
-    /**
-     * Writes table.txt, report.html and result.json.
-     *
-     * @param folder is made where missing
-     */
-    void write(Path folder) throws IOException {
-        Files.createDirectories(folder);
-        Files.writeString(folder.resolve("table.txt"), text());
-        Files.writeString(folder.resolve("report.html"), page());
-        Map<String, Object> content = new LinkedHashMap<>();
-        content.put("title", title);
-        content.put("machine", machine);
-        content.put("contenders", contenders);
-        content.put("measurements", measured);
-        new ObjectMapper()
-                .writerWithDefaultPrettyPrinter()
-                .writeValue(folder.resolve("result.json").toFile(), content);
-    }
-
-    private String page() throws IOException {
-        StringBuilder page = new StringBuilder();
-        page.append("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>")
-                .append(title)
-                .append("</title><style>body{font-family:sans-serif;max-width:75rem;")
-                .append("margin:1rem auto}pre{overflow-x:auto}</style></head><body><h1>")
-                .append(title)
-                .append("</h1>");
-        for (Figure figure : figures) {
-            if (figure.compared()) {
-                page.append("<h2>").append(figure.name()).append("</h2>").append(plot(figure));
-            }
-        }
-        String text = text().replace("&", "&amp;").replace("<", "&lt;");
-        return page.append("<pre>").append(text).append("</pre></body></html>\n").toString();
+    @Override
+    Map<String, Object> content() {
+        return Map.of("title", title, "contenders", contenders, "measurements", measured);
     }
 
     /** Medians side by side. */
-    private String plot(Figure figure) throws IOException {
-        if (GraphicsEnvironment.getLocalGraphicsEnvironment().getAvailableFontFamilyNames().length
-                == 0) {
-            return "<p>No plot: this machine has no fonts to draw text with. All values are below.</p>";
-        }
-        CategoryChart chart =
-                new CategoryChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .yAxisTitle(figure.name() + ", median")
-                        .build();
-        chart.getStyler().setPlotGridVerticalLinesVisible(false);
-        chart.getStyler().setLegendVisible(false);
-        List<String> names = new ArrayList<>();
-        List<Double> medians = new ArrayList<>();
-        for (String contender : contenders.keySet()) {
-            double[] own = of(contender, figure);
-            if (own.length > 0) {
-                names.add(contender);
-                medians.add(Spread.of(own).median());
+    @Override
+    Map<String, CategoryChart> plots() {
+        Map<String, CategoryChart> plots = new LinkedHashMap<>();
+        for (Figure figure : figures) {
+            if (!figure.compared()) {
+                continue;
             }
+            Map<String, Double> medians = new LinkedHashMap<>();
+            for (String contender : contenders.keySet()) {
+                double[] own = of(contender, figure);
+                if (own.length > 0) {
+                    medians.put(contender, Spread.of(own).median());
+                }
+            }
+            CategoryChart chart = chart(HEIGHT, "", figure.name() + ", median");
+            chart.getStyler().setLegendVisible(false);
+            chart.addSeries(
+                    figure.name(), List.copyOf(medians.keySet()), List.copyOf(medians.values()));
+            plots.put(figure.name(), chart);
         }
-        chart.addSeries(figure.name(), names, medians);
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        VectorGraphicsEncoder.saveVectorGraphic(chart, bytes, VectorGraphicsFormat.SVG);
-        String svg = bytes.toString(StandardCharsets.UTF_8);
-        return svg.substring(svg.indexOf("<svg"));
+        return plots;
     }
 }

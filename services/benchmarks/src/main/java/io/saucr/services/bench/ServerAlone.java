@@ -1,10 +1,9 @@
 package io.saucr.services.bench;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
@@ -28,30 +27,24 @@ final class ServerAlone implements AutoCloseable {
      * @param folder empty, for its log and data
      */
     ServerAlone(Path folder) throws IOException, InterruptedException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        int port = TableCluster.freePorts(1).get(0);
         Path configuration = folder.resolve("zoo.cfg");
         Files.writeString(
                 configuration,
-                "clientPort="
-                        + port
-                        + "\nclientPortAddress=127.0.0.1\ndataDir="
-                        + folder.resolve("data")
-                        + "\nadmin.enableServer=false\n");
+                """
+                clientPort=%s
+                clientPortAddress=127.0.0.1
+                dataDir=%s
+                admin.enableServer=false
+                """
+                        .formatted(port, folder.resolve("data")));
         Path said = folder.resolve("server.log");
         process =
                 new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xms256m",
-                                "-Xmx512m",
-                                "-XX:+UseSerialGC",
-                                "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                ZooKeeperServerMain.class.getName(),
-                                configuration.toString())
+                                TalkingProcess.command(
+                                        List.of("-Xms256m", "-Xmx512m"),
+                                        ZooKeeperServerMain.class.getName(),
+                                        configuration.toString()))
                         .redirectErrorStream(true)
                         .redirectOutput(said.toFile())
                         .start();

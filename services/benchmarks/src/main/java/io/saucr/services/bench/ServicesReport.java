@@ -1,39 +1,26 @@
 package io.saucr.services.bench;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Spread;
 import io.saucr.ensemble.Table;
 import io.saucr.services.bench.ServicesBench.Sample;
 import io.saucr.services.bench.SliceProcess.Measured;
-import java.awt.GraphicsEnvironment;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 
 /**
  * What a run showed: figures of each contender, and its ratios to the first of the same rounds, as
  * text, as a page with plots, and as JSON.
  */
-final class ServicesReport {
+final class ServicesReport extends Report {
 
-    private static final int WIDTH = 860;
     private static final int HEIGHT = 380;
 
-    private final Machine machine = Machine.here();
     private final List<Contender> contenders;
     private final List<Integer> pairs;
     private final List<Double> forces;
@@ -48,12 +35,14 @@ final class ServicesReport {
             List<Integer> pairs,
             List<Double> forces,
             List<Sample> samples) {
+        super("A durable turn");
         this.contenders = contenders;
         this.pairs = pairs;
         this.forces = forces;
         this.samples = samples;
     }
 
+    @Override
     String text() {
         StringBuilder text = new StringBuilder(machine.toString()).append('\n');
         for (Contender contender : contenders) {
@@ -66,8 +55,7 @@ final class ServicesReport {
                         " rounds, each in a fresh JVM. Forces per turn: of files, by the whole process.\n");
         if (contenders.size() > 1) {
             text.append('\n').append(ratios()).append('\n');
-            text.append(
-                    "Ratios: Hodges-Lehmann over rounds, with the confidence interval of the signed-rank test.\n");
+            text.append(RATIOS);
         }
         return text.toString();
     }
@@ -166,13 +154,7 @@ final class ServicesReport {
     }
 
     private static String spread(List<Measured> results, ToDoubleFunction<Measured> figure) {
-        Spread spread = all(results, figure);
-        return Numbers.number(spread.median())
-                + " ["
-                + Numbers.number(spread.lowerQuartile())
-                + ", "
-                + Numbers.number(spread.upperQuartile())
-                + "]";
+        return spread(all(results, figure));
     }
 
     private static PairedRatio ratio(
@@ -182,72 +164,33 @@ final class ServicesReport {
                 first.stream().mapToDouble(figure).toArray());
     }
 
-    private static String interval(PairedRatio ratio) {
-        return "[" + Numbers.number(ratio.low()) + ", " + Numbers.number(ratio.high()) + "]";
-    }
-
-    /**
-     * Writes table.txt, report.html and result.json.
-     *
-     * @param folder is made where missing
-     */
-    void write(Path folder) throws IOException {
-        Files.createDirectories(folder);
-        Files.writeString(folder.resolve("table.txt"), text());
-        Files.writeString(folder.resolve("report.html"), page());
-        Map<String, Object> content = new LinkedHashMap<>();
-        content.put("machine", machine);
-        content.put("samples", samples);
-        new ObjectMapper()
-                .writerWithDefaultPrettyPrinter()
-                .writeValue(folder.resolve("result.json").toFile(), content);
-    }
-
-    private String page() throws IOException {
-        StringBuilder page = new StringBuilder();
-        page.append(
-                        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>A durable turn</title>")
-                .append(
-                        "<style>body{font-family:sans-serif;max-width:75rem;margin:1rem auto}pre{overflow-x:auto}</style>")
-                .append("</head><body><h1>A durable turn</h1>");
-        for (int count : pairs) {
-            page.append("<h2>Time of a turn, ")
-                    .append(count)
-                    .append(count == 1 ? " pair" : " pairs")
-                    .append("</h2>");
-            page.append(plot(count));
-        }
-        String text = text().replace("&", "&amp;").replace("<", "&lt;");
-        return page.append("<pre>").append(text).append("</pre></body></html>\n").toString();
+    @Override
+    Map<String, Object> content() {
+        return Map.of("samples", samples);
     }
 
     /**
      * Medians of a contender side by side for each delay; on a logarithmic axis, as they differ by
      * tens.
      */
-    private String plot(int count) throws IOException {
-        if (GraphicsEnvironment.getLocalGraphicsEnvironment().getAvailableFontFamilyNames().length
-                == 0) {
-            return "<p>No plot: this machine has no fonts to draw text with. All values are below.</p>";
-        }
-        CategoryChart chart =
-                new CategoryChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .xAxisTitle("added to each force, ms")
-                        .yAxisTitle("time of a turn in ms, median of the means")
-                        .build();
-        chart.getStyler().setPlotGridVerticalLinesVisible(false);
+    @Override
+    Map<String, CategoryChart> plots() {
+        Map<String, CategoryChart> plots = new LinkedHashMap<>();
         List<String> names = forces.stream().map(Numbers::number).toList();
-        for (Contender contender : contenders) {
-            chart.addSeries(
-                    contender.toString(),
-                    names,
-                    forces.stream().map(f -> meanMillis(of(contender, count, f))).toList());
+        for (int count : pairs) {
+            CategoryChart chart =
+                    chart(
+                            HEIGHT,
+                            "added to each force, ms",
+                            "time of a turn in ms, median of the means");
+            for (Contender contender : contenders) {
+                chart.addSeries(
+                        contender.toString(),
+                        names,
+                        forces.stream().map(f -> meanMillis(of(contender, count, f))).toList());
+            }
+            plots.put("Time of a turn, " + count + (count == 1 ? " pair" : " pairs"), chart);
         }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        VectorGraphicsEncoder.saveVectorGraphic(chart, bytes, VectorGraphicsFormat.SVG);
-        String svg = bytes.toString(StandardCharsets.UTF_8);
-        return svg.substring(svg.indexOf("<svg"));
+        return plots;
     }
 }

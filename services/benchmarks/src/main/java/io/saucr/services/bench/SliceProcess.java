@@ -1,6 +1,7 @@
 package io.saucr.services.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.bench.measure.WorkFolder;
 import io.saucr.ensemble.FsyncShim;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -10,9 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * Runs a {@link Slice} in a fresh JVM on an empty folder, with a library between it, its children
@@ -68,22 +67,18 @@ final class SliceProcess {
         Path folder = Files.createTempDirectory(parent, "saucr-bench-services-");
         Path data = Files.createDirectory(folder.resolve("data"));
         try {
-            List<String> command = new ArrayList<>();
-            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            command.addAll(List.of("-Xms256m", "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto"));
-            command.addAll(jvmFlags);
-            command.addAll(
-                    List.of(
-                            "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
-                            "-D" + RestateServer.FOLDER + "=" + RestateServer.folder(),
-                            "-cp",
-                            System.getProperty("java.class.path"),
+            List<String> flags = new ArrayList<>(List.of("-Xms256m", "-Xmx1g", "-XX:+UseSerialGC"));
+            flags.addAll(jvmFlags);
+            flags.add("-D" + RestateServer.FOLDER + "=" + RestateServer.folder());
+            List<String> command =
+                    TalkingProcess.command(
+                            flags,
                             Slice.class.getName(),
                             contender.toString(),
                             String.valueOf(pairs),
                             String.valueOf(warmUp.toMillis()),
                             String.valueOf(length.toMillis()),
-                            data.toString()));
+                            data.toString());
             ProcessBuilder builder = new ProcessBuilder(command);
             FsyncShim shim = null;
             if (FsyncShim.available()) {
@@ -116,7 +111,7 @@ final class SliceProcess {
                     new ObjectMapper().readValue(lines[lines.length - 1], Slice.Result.class),
                     shim == null || !contender.forcesAreSeen() ? -1 : shim.forces().total());
         } finally {
-            remove(folder);
+            WorkFolder.delete(folder);
         }
     }
 
@@ -128,14 +123,6 @@ final class SliceProcess {
         }
         try (OutputStream in = process.getOutputStream()) {
             in.write('\n');
-        }
-    }
-
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> paths = Files.walk(folder)) {
-            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
-            }
         }
     }
 }

@@ -1,10 +1,9 @@
 package io.saucr.services.bench;
 
+import io.saucr.ensemble.LineProcess;
 import java.io.BufferedReader;
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -14,9 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 /** A JVM that is told and answers line by line. Used by one thread. */
@@ -25,12 +22,10 @@ final class TalkingProcess implements AutoCloseable {
     /** In which Linux counts a thread's time. */
     private static final int TICKS_PER_SECOND = 100;
 
-    private static final long PATIENCE_SECONDS = 180;
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
 
-    private final Path log;
-    private final Process process;
-    private final BufferedWriter in;
-    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    private final LineProcess process;
+    private int read;
 
     /**
      * Starts it.
@@ -56,72 +51,57 @@ final class TalkingProcess implements AutoCloseable {
             Class<?> program,
             String... arguments)
             throws IOException {
-        this.log = log;
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(flags);
-        if (flags.stream().noneMatch(it -> it.startsWith("-XX:+Use"))) {
-            command.add("-XX:+UseSerialGC");
-        }
-        command.addAll(
-                List.of(
-                        "-Xshare:auto",
-                        "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        program.getName()));
-        command.addAll(List.of(arguments));
         Files.createDirectories(log.getParent());
-        ProcessBuilder builder =
-                new ProcessBuilder(command)
-                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
-        builder.environment().putAll(environment);
-        process = builder.start();
-        in =
-                new BufferedWriter(
-                        new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
-        Thread reader = new Thread(this::read, "lines of " + log.getFileName());
-        reader.setDaemon(true);
-        reader.start();
+        process =
+                new LineProcess(
+                        "a process",
+                        command(flags, program.getName(), arguments),
+                        environment,
+                        log,
+                        PATIENCE,
+                        line -> {});
     }
 
-    private void read() {
-        try (BufferedReader out =
-                new BufferedReader(
-                        new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-            for (String line = out.readLine(); line != null; line = out.readLine()) {
-                lines.add(line);
-            }
-        } catch (IOException e) {
-            // It was killed.
+    /**
+     * The command line of a JVM with the class path of this process, without its logging.
+     *
+     * @param flags the collector among them where it is not the serial one
+     * @param program name of its main class
+     */
+    static List<String> command(List<String> flags, String program, String... arguments) {
+        List<String> all = new ArrayList<>(flags);
+        if (flags.stream().noneMatch(it -> it.startsWith("-XX:+Use"))) {
+            all.add("-XX:+UseSerialGC");
         }
+        all.add("-Dlogback.configurationFile=io/saucr/bench/logback.xml");
+        return LineProcess.java(all, program, arguments);
+    }
+
+    /** In such a process: the lines that it is sent. */
+    static BufferedReader lines() {
+        return new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    }
+
+    /** In such a process: says a line for each that it is sent, and exits at their end. */
+    static void answer(Callable<String> answer) throws Exception {
+        BufferedReader in = lines();
+        while (in.readLine() != null) {
+            System.out.println(answer.call());
+        }
+        Runtime.getRuntime().halt(0);
     }
 
     /**
      * The next line that it says.
      *
-     * @throws IOException where it ends, or says nothing for minutes; with all that it logged
+     * @throws IllegalStateException where it ends, or says nothing for minutes
      */
-    String next() throws IOException, InterruptedException {
-        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (System.nanoTime() < until) {
-            String line = lines.poll(100, TimeUnit.MILLISECONDS);
-            if (line != null) {
-                return line;
-            }
-            if (!process.isAlive() && lines.isEmpty()) {
-                throw new IOException(
-                        "a process ended with "
-                                + process.exitValue()
-                                + ":\n"
-                                + Files.readString(log));
-            }
-        }
-        throw new IOException("a process says nothing:\n" + Files.readString(log));
+    String next() {
+        return process.await(read++, "");
     }
 
     /** What follows these words in the next line, which has to begin with them. */
-    String next(String words) throws IOException, InterruptedException {
+    String next(String words) throws IOException {
         String line = next();
         if (!line.startsWith(words)) {
             throw new IOException("a process said \"" + line + "\" where \"" + words + "\" comes");
@@ -130,15 +110,13 @@ final class TalkingProcess implements AutoCloseable {
     }
 
     /** Sends an empty line. */
-    void tell() throws IOException {
+    void tell() {
         tell("");
     }
 
     /** Sends a line. */
-    void tell(String line) throws IOException {
-        in.write(line);
-        in.newLine();
-        in.flush();
+    void tell(String line) {
+        process.order(line);
     }
 
     /**
@@ -146,11 +124,11 @@ final class TalkingProcess implements AutoCloseable {
      * system tells them apart (Linux): what they do comes to an end.
      */
     Duration processorTime() throws IOException {
-        return process.info().totalCpuDuration().orElse(Duration.ZERO).minus(compiling());
+        return process.process().info().totalCpuDuration().orElse(Duration.ZERO).minus(compiling());
     }
 
     private Duration compiling() throws IOException {
-        Path tasks = Path.of("/proc", Long.toString(process.pid()), "task");
+        Path tasks = Path.of("/proc", Long.toString(process.process().pid()), "task");
         if (!Files.exists(tasks)) {
             return Duration.ZERO;
         }
@@ -179,7 +157,7 @@ final class TalkingProcess implements AutoCloseable {
 
     /** What it holds in memory at most, in bytes; 0 where the system does not say. */
     long mostMemory() throws IOException {
-        Path status = Path.of("/proc", Long.toString(process.pid()), "status");
+        Path status = Path.of("/proc", Long.toString(process.process().pid()), "status");
         if (!Files.exists(status)) {
             return 0;
         }
@@ -195,6 +173,6 @@ final class TalkingProcess implements AutoCloseable {
     /** SIGKILL. */
     @Override
     public void close() {
-        process.destroyForcibly().onExit().join();
+        process.close();
     }
 }

@@ -46,7 +46,6 @@ class RoundsTest {
                 new RoundsReport(
                         "A race",
                         contenders,
-                        "fast",
                         List.of(new Figure("seconds", true), new Figure("wrong", false)),
                         measured());
 

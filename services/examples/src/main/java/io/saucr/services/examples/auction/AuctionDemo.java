@@ -69,11 +69,8 @@ public final class AuctionDemo {
             }
             if (books.cents() != depositedCents) {
                 found.add(
-                        "the accounts hold "
-                                + books.cents()
-                                + " cents, and "
-                                + depositedCents
-                                + " were brought");
+                        "the accounts hold %s cents, and %s were brought"
+                                .formatted(books.cents(), depositedCents));
             }
             if (progress.offered() != offered) {
                 found.add(

@@ -2,21 +2,17 @@ package io.saucr.services.examples.auction;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.saucr.services.Asks;
-import io.saucr.services.Caller;
-import io.saucr.services.Continuation;
-import io.saucr.services.EnsembleWrites;
-import io.saucr.services.Handlers;
 import io.saucr.services.ListState;
 import io.saucr.services.MapState;
-import io.saucr.services.Returned;
 import io.saucr.services.Sent;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.Timer;
-import io.saucr.services.Turn;
 import io.saucr.services.ValueState;
 import io.saucr.services.core.Body;
+import io.saucr.services.examples.PlainHandlers;
+import io.saucr.services.examples.PlainMap;
+import io.saucr.services.examples.PlainTurn;
 import io.saucr.services.state.Codec;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -31,19 +27,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.BinaryOperator;
 import java.util.function.Function;
-import java.util.random.RandomGenerator;
 
 /**
  * The same services as they are often built: a message is handled, state and outbox are written to
@@ -56,10 +47,8 @@ final class PlainService implements AutoCloseable {
     private final Path file;
     private final Map<String, Integer> ports;
     private final Codec codec = new Codec();
-    private final Map<String, PlainMap<?, ?>> maps = new LinkedHashMap<>();
-    private final Map<String, Class<?>> types = new HashMap<>();
-    private final Map<String, Handlers.MessageHandler<Object>> messages = new HashMap<>();
-    private final Map<String, Handlers.QueryHandler<Object>> queries = new HashMap<>();
+    private final Map<String, StoredMap<?, ?>> maps = new LinkedHashMap<>();
+    private final PlainHandlers handlers = new PlainHandlers(codec);
     private final List<Letter> outbox = new ArrayList<>();
     private final List<Alarm> alarms = new ArrayList<>();
     private final HttpServer server;
@@ -83,7 +72,7 @@ final class PlainService implements AutoCloseable {
             throws IOException {
         this.file = file;
         this.ports = ports;
-        constructor.apply(new PlainState()).handlers(new PlainHandlers());
+        constructor.apply(new PlainState()).handlers(handlers);
         load();
         server =
                 HttpServer.create(
@@ -115,11 +104,11 @@ final class PlainService implements AutoCloseable {
 
     private synchronized byte[] take(String type, byte[] body, String from) {
         try {
-            Object message = codec.decode(types.get(type), body);
-            if (queries.containsKey(type)) {
-                return codec.encode(queries.get(type).answer(message, new PlainTurn(from)));
+            Object message = codec.decode(handlers.types.get(type), body);
+            if (handlers.queries.containsKey(type)) {
+                return codec.encode(handlers.queries.get(type).answer(message, new Taken(from)));
             }
-            messages.get(type).take(message, new PlainTurn(from));
+            handlers.messages.get(type).take(message, new Taken(from));
             save();
             return new byte[0];
         } catch (Exception e) {
@@ -175,7 +164,7 @@ final class PlainService implements AutoCloseable {
     private void save() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
-        for (PlainMap<?, ?> map : maps.values()) {
+        for (StoredMap<?, ?> map : maps.values()) {
             map.write(out);
         }
         out.writeInt(outbox.size());
@@ -223,7 +212,7 @@ final class PlainService implements AutoCloseable {
             return;
         }
         try (DataInputStream in = new DataInputStream(Files.newInputStream(file))) {
-            for (PlainMap<?, ?> map : maps.values()) {
+            for (StoredMap<?, ?> map : maps.values()) {
                 map.read(in);
             }
             for (int left = in.readInt(); left > 0; left--) {
@@ -239,7 +228,7 @@ final class PlainService implements AutoCloseable {
 
         @Override
         public <K, V> MapState<K, V> map(String name, Class<K> key, Class<V> value) {
-            PlainMap<K, V> map = new PlainMap<>(codec, key, value);
+            StoredMap<K, V> map = new StoredMap<>(codec, key, value);
             maps.put(name, map);
             return map;
         }
@@ -260,14 +249,13 @@ final class PlainService implements AutoCloseable {
         }
     }
 
-    private static final class PlainMap<K, V> implements MapState<K, V> {
+    private static final class StoredMap<K, V> extends PlainMap<K, V> {
 
         private final Codec codec;
         private final Class<K> keys;
         private final Class<V> values;
-        private final Map<K, V> entries = new LinkedHashMap<>();
 
-        PlainMap(Codec codec, Class<K> keys, Class<V> values) {
+        StoredMap(Codec codec, Class<K> keys, Class<V> values) {
             this.codec = codec;
             this.keys = keys;
             this.values = values;
@@ -290,124 +278,15 @@ final class PlainService implements AutoCloseable {
                 entries.put(key, codec.decode(values, in.readNBytes(in.readInt())));
             }
         }
-
-        @Override
-        public V get(K key) {
-            return entries.get(key);
-        }
-
-        @Override
-        public V getOrDefault(K key, V otherwise) {
-            return entries.getOrDefault(key, otherwise);
-        }
-
-        @Override
-        public boolean contains(K key) {
-            return entries.containsKey(key);
-        }
-
-        @Override
-        public void put(K key, V value) {
-            entries.put(key, value);
-        }
-
-        @Override
-        public V putIfAbsent(K key, V value) {
-            return entries.putIfAbsent(key, value);
-        }
-
-        @Override
-        public V merge(K key, V value, BinaryOperator<V> join) {
-            return entries.merge(key, value, join);
-        }
-
-        @Override
-        public V remove(K key) {
-            return entries.remove(key);
-        }
-
-        @Override
-        public void clear() {
-            entries.clear();
-        }
-
-        @Override
-        public int size() {
-            return entries.size();
-        }
-
-        @Override
-        public boolean isEmpty() {
-            return entries.isEmpty();
-        }
-
-        @Override
-        public Iterable<Map.Entry<K, V>> entries() {
-            return entries.entrySet();
-        }
-
-        @Override
-        public Iterable<K> keys() {
-            return entries.keySet();
-        }
-
-        @Override
-        public Iterable<V> values() {
-            return entries.values();
-        }
     }
 
-    // ---- handlers and turns
+    // ---- turns
 
-    private final class PlainHandlers implements Handlers {
-
-        @Override
-        @SuppressWarnings("unchecked")
-        public <M> void message(Class<M> type, MessageHandler<? super M> handler) {
-            types.put(codec.name(type), type);
-            messages.put(codec.name(type), (MessageHandler<Object>) handler);
-        }
-
-        @Override
-        @SuppressWarnings("unchecked")
-        public <Q> void query(Class<Q> type, QueryHandler<? super Q> handler) {
-            types.put(codec.name(type), type);
-            queries.put(codec.name(type), (QueryHandler<Object>) handler);
-        }
-
-        @Override
-        public <C> void output(Class<C> type, OutputHandler<? super C> handler) {
-            throw new UnsupportedOperationException("the auction calls nobody");
-        }
-
-        @Override
-        public <A, C extends Continuation<A>> void answer(
-                Class<C> type, AnswerHandler<? super C, ? super A> handler) {
-            throw new UnsupportedOperationException("the auction asks nobody");
-        }
-
-        @Override
-        public <C extends Continuation<?>> void unanswered(
-                Class<C> type, UnansweredHandler<? super C> handler) {
-            throw new UnsupportedOperationException("the auction asks nobody");
-        }
-
-        @Override
-        public <M> void returned(Class<M> type, MessageHandler<Returned<M>> handler) {
-            throw new UnsupportedOperationException("nothing comes back here");
-        }
-
-        @Override
-        public void every(Duration period, Object message) {
-            throw new UnsupportedOperationException("the auction repeats nothing");
-        }
-    }
-
-    private final class PlainTurn implements Turn {
+    private final class Taken extends PlainTurn {
 
         private final String from;
 
-        PlainTurn(String from) {
+        Taken(String from) {
             this.from = from;
         }
 
@@ -415,17 +294,6 @@ final class PlainService implements AutoCloseable {
         public Sent send(String service, Object message) {
             outbox.add(new Letter(service, body(message)));
             return new Sent(service, outbox.size());
-        }
-
-        @Override
-        public <A> Sent ask(String service, Asks<A> message, Continuation<A> continuation) {
-            throw new UnsupportedOperationException("the auction asks nobody");
-        }
-
-        @Override
-        public <A> Sent ask(
-                String service, Asks<A> message, Continuation<A> continuation, Duration within) {
-            throw new UnsupportedOperationException("the auction asks nobody");
         }
 
         /** Answers of services are messages; who calls from outside is told by the response. */
@@ -440,46 +308,6 @@ final class PlainService implements AutoCloseable {
         public Timer after(Duration delay, Object message) {
             alarms.add(new Alarm(System.currentTimeMillis() + delay.toMillis(), body(message)));
             return new Timer(alarms.size());
-        }
-
-        @Override
-        public boolean acked(Sent sent) {
-            throw new UnsupportedOperationException("nobody knows here");
-        }
-
-        @Override
-        public Caller detach() {
-            throw new UnsupportedOperationException("the auction answers at once");
-        }
-
-        @Override
-        public void reply(Caller caller, Object answer) {
-            throw new UnsupportedOperationException("the auction answers at once");
-        }
-
-        @Override
-        public boolean cancel(Timer timer) {
-            throw new UnsupportedOperationException("the auction cancels nothing");
-        }
-
-        @Override
-        public void output(Object call) {
-            throw new UnsupportedOperationException("the auction calls nobody");
-        }
-
-        @Override
-        public EnsembleWrites ensemble() {
-            throw new UnsupportedOperationException("the auction writes to no ensemble");
-        }
-
-        @Override
-        public Instant now() {
-            return Instant.now();
-        }
-
-        @Override
-        public RandomGenerator random() {
-            return new Random();
         }
 
         @Override
