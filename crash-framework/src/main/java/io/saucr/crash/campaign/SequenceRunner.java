@@ -40,16 +40,8 @@ public final class SequenceRunner {
     private static final Duration WRITE_PATIENCE = Duration.ofSeconds(10);
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
     private static final Duration READ_PATIENCE = Duration.ofSeconds(20);
-    private static final String RECOVERING = "recovering";
     private static final String NOTHING_TO_ACCEPT = "no loss to accept";
     private static final int MOST_LOST_NAMED = 100;
-
-    // Keys of mntr, of servers that seal views.
-    private static final String VIEW = "zk_saucr_view";
-    private static final String VIEW_SEAL = "zk_saucr_view_zxid";
-    private static final String NEEDED = "zk_saucr_recovery_needed";
-
-    private static final Set<String> SERVING = Set.of("leader", "follower");
 
     /** A sequence with more states prints a line for each. */
     private static final int LONG = 10;
@@ -160,7 +152,7 @@ public final class SequenceRunner {
         } catch (IllegalStateException e) {
             throw new IOException(system.name() + " does not serve before any fault", e);
         }
-        if (plan.order() != FaultPlan.Order.PROCESSES && sealsViews(all)) {
+        if (plan.order() != FaultPlan.Order.PROCESSES && mntr(all).sealViews()) {
             model = plan.model(sequence.servers());
         }
         ClusterState before = null;
@@ -184,10 +176,6 @@ public final class SequenceRunner {
         if (model != null) {
             model.enter(state);
         }
-    }
-
-    private boolean sealsViews(ClusterState state) {
-        return state.alive().stream().allMatch(id -> ensemble.server(id).mntr().containsKey(VIEW));
     }
 
     private void tell(int done) {
@@ -219,9 +207,9 @@ public final class SequenceRunner {
         }
         if (!serves) {
             unserved.add(number);
-            Map<Integer, Map<String, String>> told = mntr(state);
+            ServersTold told = mntr(state);
             saw(AvailabilityModel.Served.NO, told);
-            Map<String, String> why = describe(told);
+            Map<String, String> why = told.describe();
             if (state.hasMajorityOf(sequence.servers())) {
                 why.put("why", refusals(state));
             }
@@ -259,8 +247,8 @@ public final class SequenceRunner {
                     awaitOnDisk(state);
                 }
             }
-            Map<Integer, Map<String, String>> told = mntr(state);
-            Map<String, String> details = describe(told);
+            ServersTold told = mntr(state);
+            Map<String, String> details = told.describe();
             List<String> counted = nodes.faultBegins();
             saw(
                     counted.isEmpty()
@@ -281,25 +269,9 @@ public final class SequenceRunner {
      */
     private void awaitSealed(ClusterState state) {
         Deadline deadline = Deadline.in(FaultPlan.TIME_TO_SEAL);
-        while (!deadline.hasPassed() && !sealed(mntr(state))) {
+        while (!deadline.hasPassed() && !mntr(state).isSealed()) {
             deadline.pause();
         }
-    }
-
-    private static boolean sealed(Map<Integer, Map<String, String>> told) {
-        List<String> serving = new ArrayList<>();
-        Map<String, String> leader = Map.of();
-        for (Map.Entry<Integer, Map<String, String>> each : told.entrySet()) {
-            String role = each.getValue().getOrDefault("zk_server_state", "");
-            if (SERVING.contains(role)) {
-                serving.add(each.getKey().toString());
-            }
-            if (role.equals("leader")) {
-                leader = each.getValue();
-            }
-        }
-        return "1".equals(leader.get("zk_saucr_mode"))
-                || String.join(",", serving).equals(leader.get(VIEW));
     }
 
     /** Waits for fast mode, if more than a bare majority is up. */
@@ -324,29 +296,10 @@ public final class SequenceRunner {
     }
 
     /** Tells the model what servers said of themselves just before the next fault. */
-    private void saw(AvailabilityModel.Served served, Map<Integer, Map<String, String>> told) {
-        if (model == null) {
-            return;
+    private void saw(AvailabilityModel.Served served, ServersTold told) {
+        if (model != null) {
+            told.tell(model, served);
         }
-        SortedSet<Integer> view = new TreeSet<>();
-        SortedSet<Integer> lagging = new TreeSet<>();
-        long newest = -1;
-        for (Map.Entry<Integer, Map<String, String>> each : told.entrySet()) {
-            Map<String, String> values = each.getValue();
-            long seal = Long.decode(values.getOrDefault(VIEW_SEAL, "-1"));
-            if (seal > newest) {
-                newest = seal;
-                view.clear();
-                for (String id : values.getOrDefault(VIEW, "").split(",")) {
-                    view.add(Integer.parseInt(id));
-                }
-            }
-            if (!SERVING.contains(values.getOrDefault("zk_server_state", ""))) {
-                lagging.add(each.getKey());
-            }
-        }
-        boolean allTold = told.values().stream().noneMatch(Map::isEmpty);
-        model.seen(served, allTold ? view : new TreeSet<>(), lagging);
     }
 
     private boolean says(int id, String metric, String value) {
@@ -457,7 +410,7 @@ public final class SequenceRunner {
             boolean late = System.nanoTime() > deadline || hopeless;
             if ((majority && (complete || !all)) || late) {
                 if (majority) {
-                    event("serving", state, describe(state));
+                    event("serving", state, mntr(state).describe());
                 }
                 return majority;
             }
@@ -479,54 +432,19 @@ public final class SequenceRunner {
         if (model != null && model.judgement().hadToServe()) {
             return false;
         }
-        Map<Integer, Map<String, String>> told = mntr(state);
-        List<Integer> recovering = recovering(describe(told));
+        ServersTold told = mntr(state);
+        List<Integer> recovering = told.recovering();
         if (model == null) {
             return tooFew(recovering, state);
         }
         // Who is still starting may be the one whose answer is missing.
         return !recovering.isEmpty()
-                && told.values().stream().noneMatch(Map::isEmpty)
-                && recovering.stream()
-                        .allMatch(id -> !"0".equals(told.get(id).getOrDefault(NEEDED, "0")));
+                && told.isComplete()
+                && recovering.stream().allMatch(told::lacksAnswers);
     }
 
-    /** What each server says of itself; nothing if it does not answer. */
-    private Map<Integer, Map<String, String>> mntr(ClusterState state) {
-        Map<Integer, Map<String, String>> told = new LinkedHashMap<>();
-        for (int id : state.alive()) {
-            told.put(id, ensemble.server(id).mntr());
-        }
-        return told;
-    }
-
-    private Map<String, String> describe(ClusterState state) {
-        return describe(mntr(state));
-    }
-
-    /** Role, mode, view and recovery state of each server, as it says itself. */
-    private Map<String, String> describe(Map<Integer, Map<String, String>> told) {
-        Map<String, String> details = new LinkedHashMap<>();
-        told.forEach(
-                (id, values) -> {
-                    ServerProcess server = ensemble.server(id);
-                    List<String> words = new ArrayList<>();
-                    words.add(
-                            server.isAlive()
-                                    ? values.getOrDefault("zk_server_state", "silent")
-                                    : "ended, status " + server.exitStatus().orElse(-1));
-                    if (values.containsKey("zk_saucr_mode")) {
-                        words.add(values.get("zk_saucr_mode").startsWith("1") ? "fast" : "slow");
-                    }
-                    if (values.containsKey(VIEW)) {
-                        words.add("view {" + values.get(VIEW) + "}");
-                    }
-                    if (values.getOrDefault("zk_saucr_recovery_state", "0").startsWith("1")) {
-                        words.add(RECOVERING);
-                    }
-                    details.put("server " + id, String.join(", ", words));
-                });
-        return details;
+    private ServersTold mntr(ClusterState state) {
+        return ServersTold.of(ensemble, state);
     }
 
     /** Which servers do not serve, and why. */
@@ -581,8 +499,9 @@ public final class SequenceRunner {
                 }
             }
         }
-        Map<String, String> state = describe(all);
-        List<Integer> recovering = recovering(state);
+        ServersTold told = mntr(all);
+        Map<String, String> state = told.describe();
+        List<Integer> recovering = told.recovering();
         AvailabilityModel.Judgement judgement = model == null ? null : model.judgement();
         Verdict verdict;
         if (read) {
@@ -686,15 +605,8 @@ public final class SequenceRunner {
         }
         event(Outcome.ORDERLY_START, all, Map.of("servers", all.alive().toString()));
         if (!settle(all, plan.patience(), true)) {
-            event("not-serving", all, describe(all));
+            event("not-serving", all, mntr(all).describe());
         }
-    }
-
-    /** The servers that say of themselves that they are recovering. */
-    private List<Integer> recovering(Map<String, String> described) {
-        return sequence.states().get(0).alive().stream()
-                .filter(id -> described.getOrDefault("server " + id, "").endsWith(RECOVERING))
-                .toList();
     }
 
     private String connectString(ClusterState state) {

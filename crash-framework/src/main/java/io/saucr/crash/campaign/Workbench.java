@@ -76,10 +76,6 @@ public final class Workbench {
         return progress;
     }
 
-    public Backend backend() {
-        return backend;
-    }
-
     /**
      * Runs every task that has no outcome yet. One that fails without an outcome is left out; it
      * has its turn when the campaign is resumed.
