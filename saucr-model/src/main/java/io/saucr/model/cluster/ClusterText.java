@@ -7,15 +7,6 @@ import java.util.Locale;
 public final class ClusterText {
     private ClusterText() {}
 
-    /** Every server, separated by semicolons. */
-    public static String describe(ModelCluster cluster) {
-        StringBuilder out = new StringBuilder();
-        for (int i = 0; i < cluster.n; i++) {
-            out.append(i == 0 ? "" : "; ").append(describe(cluster, i));
-        }
-        return out.toString();
-    }
-
     /**
      * One server: what it does, its epoch, its log with a bar behind what is on disk and a star
      * behind what may have been acked, or is in the page cache of a dead process, its markers, and

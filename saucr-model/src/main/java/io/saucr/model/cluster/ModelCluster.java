@@ -177,11 +177,6 @@ public final class ModelCluster {
         return explanation;
     }
 
-    /** What was ever committed. */
-    public AcknowledgedHistory history() {
-        return history;
-    }
-
     // ---- What an observer may see ----
 
     /**
@@ -314,11 +309,6 @@ public final class ModelCluster {
     public boolean holdsBack(int leader) {
         Server l = servers[leader];
         return l.established && l.state.draining();
-    }
-
-    /** How many followers the leader may count as prompt, and itself. */
-    public int synced(int leader) {
-        return leaderSteps.prompt(servers[leader]);
     }
 
     /** How many entries the server's log has. */

@@ -212,10 +212,6 @@ final class Server {
         return written == 0 ? Zxid.NONE : Entry.zxid(log[written - 1]);
     }
 
-    Markers markers() {
-        return new Markers(fastSwitch, latestOnDisk, mapOnDisk, ownView);
-    }
-
     /** Whether it may have lost entries that it acked, or what it knew of others. */
     boolean mayHaveForgotten() {
         return lost || (markersSayFast() && !proven);
