@@ -1,14 +1,10 @@
 package io.saucr.model.simulator;
 
-import io.saucr.core.leader.AckProgress;
-import io.saucr.core.quorum.Quorums;
-import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
 import io.saucr.model.cluster.Liveness;
 import io.saucr.model.cluster.ModelCluster;
 import io.saucr.model.cluster.Step;
 import io.saucr.model.cluster.Step.Kind;
-import java.util.Arrays;
 import java.util.Set;
 
 /**
@@ -60,16 +56,10 @@ final class Simulation {
     static final int STEPS = 1000;
 
     private static final int MOST_TICKS = 12 * STEPS;
-    private static final int MOST_PARTITION = 600;
-    private static final int MOST_PAUSE = 400;
-    private static final int KEPT_LIMIT = 8;
-    private static final long DEATHS = 0x6b696c6c65640000L;
-    private static final long MODES = 0x6d6f646573000000L;
     private static final int BETWEEN_HAND_OVERS = 256;
 
-    // With a hung disk: ticks until an ack is late, until the disk hangs at most, and in which at
-    // least one write must commit then.
-    private static final int ACK_BOUND = 400;
+    // With a hung disk: ticks until it hangs at most, and in which at least one write must commit
+    // then.
     private static final int MOST_UNTIL_HUNG = 4_000;
     private static final int MOST_WITHOUT_COMMIT = 4_000;
     private static final int WINDOWS = 3;
@@ -80,58 +70,26 @@ final class Simulation {
     /** What is broken when writes do not go on beside a hung disk. */
     static final String PROGRESS = "R24";
 
+    private final Schedule schedule;
+    private final ServerTurns turns;
+    private final Faults faults;
+    private final TimelyAcks acks;
     private final ModelCluster cluster;
     private final int n;
     private final int bareMajority;
     private final Liveness liveness;
-    private final Dice dice = new Dice();
-
-    /** For clients' syncs: dice of their own, so that syncs change nothing else in a schedule. */
-    private final Dice clients = new Dice();
-
-    /** For deaths and lost disks: a seed without them gives the same schedule as ever. */
-    private final Dice deaths = new Dice();
-
-    /** For what changes a leader's mode beside its clients. */
-    private final Dice modes = new Dice();
-
+    private final Dice dice;
+    private final Dice clients;
+    private final Dice deaths;
+    private final Dice modes;
+    private final Conditions conditions;
+    private final Coverage coverage;
+    private final int[] pausedUntil;
     private final boolean powerAlone;
     private final boolean withModes;
-    private final Conditions conditions = new Conditions();
-    private final Coverage coverage = new Coverage();
-
     private final int[] offered = new int[ModelCluster.MAX_ENABLED];
-    private final int[] candidates = new int[ModelCluster.MAX_ENABLED];
-    private final int[] candidateWeights = new int[ModelCluster.MAX_ENABLED];
-    private int candidateCount;
-    private int totalWeight;
-
-    // Times, in ticks.
-    private int now;
     private int nextFault;
     private int nextDeath;
-    private boolean powerGoesNext;
-    private final int[] pausedUntil;
-    private final int[] diskBusyUntil;
-    private final int[] restartAt;
-    private final int[] heardOfLeader;
-    private final int[] heardOfMajority;
-    private final int[] nextFromLeader;
-    private final int[] nextToLeader;
-    private int partition;
-    private int partitionEnds;
-
-    // Who acks in time, as the leader sees it; null unless a disk hangs in this schedule.
-    private AckProgress progress;
-    private final AckProgress.Peer[] acks;
-    private int progressOf;
-    private int progressThrough;
-
-    private int[] taken = new int[STEPS + 64];
-    private int takenCount;
-    private int takenAside;
-    private String violation;
-    private String explanation = "";
 
     Simulation(int servers, Set<BrokenRule> broken) {
         this(servers, broken, false, false);
@@ -153,18 +111,21 @@ final class Simulation {
     private Simulation(int servers, Set<BrokenRule> broken, boolean powerAlone, boolean withModes) {
         this.powerAlone = powerAlone;
         this.withModes = withModes;
-        cluster = new ModelCluster(servers, Bounds.none(), broken);
+        schedule = new Schedule(servers, broken);
+        acks = new TimelyAcks(schedule);
+        turns = new ServerTurns(schedule, acks);
+        faults = new Faults(schedule);
+        cluster = schedule.cluster;
         n = servers;
-        bareMajority = Quorums.bareMajority(n);
-        liveness = new Liveness(cluster);
-        pausedUntil = new int[n];
-        diskBusyUntil = new int[n];
-        restartAt = new int[n];
-        heardOfLeader = new int[n];
-        heardOfMajority = new int[n];
-        nextFromLeader = new int[n];
-        nextToLeader = new int[n];
-        acks = new AckProgress.Peer[n];
+        bareMajority = schedule.bareMajority;
+        liveness = schedule.liveness;
+        dice = schedule.dice;
+        clients = schedule.clients;
+        deaths = schedule.deaths;
+        modes = schedule.modes;
+        conditions = schedule.conditions;
+        coverage = schedule.coverage;
+        pausedUntil = schedule.pausedUntil;
     }
 
     /** What all schedules together have reached. */
@@ -174,17 +135,17 @@ final class Simulation {
 
     /** The steps of the last schedule. */
     int[] steps() {
-        return Arrays.copyOf(taken, takenCount);
+        return schedule.steps();
     }
 
     /** The name of the property that the last schedule broke, or null. */
     String violation() {
-        return violation;
+        return schedule.violation;
     }
 
     /** How it was broken. */
     String explanation() {
-        return explanation;
+        return schedule.explanation;
     }
 
     /**
@@ -195,14 +156,14 @@ final class Simulation {
     boolean run(long seed) {
         begin(seed);
         runWithFaults();
-        if (violation == null) {
+        if (schedule.violation == null) {
             restartSome();
         }
-        if (violation == null) {
+        if (schedule.violation == null) {
             end();
         }
         count();
-        return violation == null;
+        return schedule.violation == null;
     }
 
     /**
@@ -216,44 +177,46 @@ final class Simulation {
         begin(seed);
         runWithFaults();
         int nobody = -1;
-        boolean enough = enoughKnowWithout(nobody) && disksLeft() >= bareMajority;
-        for (int i = 0; i < n && violation == null; i++) {
+        boolean enough = faults.enoughKnowWithout(nobody) && faults.disksLeft() >= bareMajority;
+        for (int i = 0; i < n && schedule.violation == null; i++) {
             if (cluster.up(i)) {
-                kill(i);
+                faults.kill(i);
             }
         }
-        for (int i = 0; i < n && violation == null; i++) {
-            take(Step.of(Kind.RESTART, i, 0, 0));
+        for (int i = 0; i < n && schedule.violation == null; i++) {
+            schedule.take(Step.of(Kind.RESTART, i, 0, 0));
         }
-        if (violation == null && enough && !liveness.promised()) {
-            violation = COMPLETE;
-            explanation = "the death of all processes left too few that know what they have";
+        if (schedule.violation == null && enough && !liveness.promised()) {
+            schedule.violation = COMPLETE;
+            schedule.explanation =
+                    "the death of all processes left too few that know what they have";
         }
-        if (violation == null) {
+        if (schedule.violation == null) {
             end();
         }
         count();
-        return violation == null;
+        return schedule.violation == null;
     }
 
     private void runWithFaults() {
-        while (takenCount - takenAside < STEPS && now < MOST_TICKS && violation == null) {
-            now++;
-            if (now >= nextDeath) {
-                death();
-                int gap = powerGoesNext ? conditions.downTime : 2 * conditions.deathGap;
-                nextDeath = now + 1 + deaths.below(gap);
+        while (schedule.length() < STEPS
+                && schedule.now < MOST_TICKS
+                && schedule.violation == null) {
+            schedule.now++;
+            if (schedule.now >= nextDeath) {
+                faults.death();
+                nextDeath = schedule.now + 1 + deaths.below(faults.mostToNextDeath());
             }
-            if (violation == null && now >= nextFault) {
-                fault();
-                nextFault = now + 1 + dice.below(2 * conditions.faultGap);
-            } else if (violation == null) {
+            if (schedule.violation == null && schedule.now >= nextFault) {
+                faults.happens();
+                nextFault = schedule.now + 1 + dice.below(2 * conditions.faultGap);
+            } else if (schedule.violation == null) {
                 int i = dice.below(n);
-                turn(i);
-                if (violation == null) {
+                turns.of(i);
+                if (schedule.violation == null) {
                     serveSyncs(i);
                 }
-                if (violation == null && withModes) {
+                if (schedule.violation == null && withModes) {
                     changeModes(i, false);
                     handOver(i);
                 }
@@ -271,87 +234,44 @@ final class Simulation {
         begin(seed);
         int hangsAt = dice.below(MOST_UNTIL_HUNG);
         int hung = dice.below(n);
-        for (int window = 0; window <= WINDOWS && violation == null; window++) {
+        for (int window = 0; window <= WINDOWS && schedule.violation == null; window++) {
             long before = cluster.fastCommits() + cluster.slowCommits();
-            int end = now + (window == 0 ? hangsAt : MOST_WITHOUT_COMMIT);
-            while (now < end && violation == null) {
-                now++;
+            int end = schedule.now + (window == 0 ? hangsAt : MOST_WITHOUT_COMMIT);
+            while (schedule.now < end && schedule.violation == null) {
+                schedule.now++;
                 int i = dice.below(n);
                 if (!heartbeatsAlone) {
-                    watchAcks(i);
+                    acks.watch(i);
                 }
-                turn(i);
-                if (violation == null && withModes) {
+                turns.of(i);
+                if (schedule.violation == null && withModes) {
                     changeModes(i, true);
                 }
             }
             boolean commits = cluster.fastCommits() + cluster.slowCommits() > before;
             if (window == 0) {
-                diskBusyUntil[hung] = Integer.MAX_VALUE;
-            } else if (!commits && violation == null) {
-                violation = PROGRESS;
-                explanation =
+                schedule.diskBusyUntil[hung] = Integer.MAX_VALUE;
+            } else if (!commits && schedule.violation == null) {
+                schedule.violation = PROGRESS;
+                schedule.explanation =
                         "nothing was committed in %s ticks while the disk of server %s hangs"
                                 .formatted(MOST_WITHOUT_COMMIT, hung + 1);
             }
         }
-        progress = null;
-        return violation == null;
-    }
-
-    private void watchAcks(int leader) {
-        if (!cluster.leads(leader)) {
-            return;
-        }
-        int proposed = cluster.proposedLength(leader);
-        if (progress == null || progressOf != leader) {
-            progress = new AckProgress(ACK_BOUND);
-            progressOf = leader;
-            progressThrough = proposed;
-            progress.startEpoch(proposed, now);
-            Arrays.setAll(acks, j -> progress.add());
-        }
-        for (; progressThrough < proposed; progressThrough++) {
-            progress.proposed(progressThrough + 1L, now);
-        }
-        for (int j = 0; j < n; j++) {
-            acks[j].acked(cluster.ackedLength(leader, j), now);
-        }
-    }
-
-    private boolean acksInTime(int leader, int j) {
-        return progress == null || progressOf != leader || acks[j].inTime(now);
+        acks.end();
+        return schedule.violation == null;
     }
 
     private void begin(long seed) {
-        dice.seed(seed);
-        clients.seed(~seed);
-        deaths.seed(seed ^ DEATHS);
-        modes.seed(seed ^ MODES);
-        conditions.draw(dice, clients);
-        conditions.drawDeaths(deaths);
-        cluster.reset();
-        now = 0;
+        schedule.begin(seed);
         nextFault = 200 + dice.below(2 * conditions.faultGap);
-        powerGoesNext = false;
         nextDeath =
                 powerAlone || conditions.deathGap == Conditions.NEVER
                         ? Integer.MAX_VALUE
                         : 200 + deaths.below(2 * conditions.deathGap);
-        Arrays.fill(pausedUntil, 0);
-        Arrays.fill(diskBusyUntil, 0);
-        Arrays.fill(restartAt, 0);
-        Arrays.fill(heardOfLeader, 0);
-        Arrays.fill(heardOfMajority, 0);
-        Arrays.fill(nextFromLeader, 0);
-        Arrays.fill(nextToLeader, 0);
-        partition = 0;
-        partitionEnds = 0;
-        takenCount = 0;
-        takenAside = 0;
-        violation = null;
-        explanation = "";
-        progress = null;
+        turns.begin();
+        faults.begin();
+        acks.end();
     }
 
     private void end() {
@@ -359,28 +279,21 @@ final class Simulation {
             coverage.unavailable++;
             return;
         }
-        violation = liveness.run();
-        if (violation != null) {
-            explanation = liveness.explanation();
-            if (!violation.equals(Liveness.NAME)) {
-                appendRun();
+        schedule.violation = liveness.run();
+        if (schedule.violation != null) {
+            schedule.explanation = liveness.explanation();
+            if (!schedule.violation.equals(Liveness.NAME)) {
+                schedule.appendRun();
             }
         } else {
             coverage.fairRuns++;
         }
     }
 
-    private void appendRun() {
-        int[] more = liveness.steps();
-        taken = Arrays.copyOf(taken, takenCount + more.length);
-        System.arraycopy(more, 0, taken, takenCount, more.length);
-        takenCount += more.length;
-    }
-
     private void count() {
         coverage.schedules++;
-        for (int i = 0; i < takenCount; i++) {
-            coverage.took(Step.kind(taken[i]));
+        for (int step : schedule.steps()) {
+            coverage.took(Step.kind(step));
         }
         coverage.fastCommits = cluster.fastCommits();
         coverage.slowCommits = cluster.slowCommits();
@@ -389,241 +302,28 @@ final class Simulation {
         coverage.syncs = cluster.syncsAnswered();
     }
 
-    private void take(int step) {
-        if (takenCount == taken.length) {
-            taken = Arrays.copyOf(taken, 2 * takenCount);
-        }
-        taken[takenCount++] = step;
-        boolean hadLostDisk = Step.kind(step) == Kind.FINISH && cluster.lost(Step.server(step));
-        coverage.disksRecovered += hadLostDisk ? 1 : 0;
-        try {
-            if (!cluster.apply(step)) {
-                violation = cluster.violation();
-                explanation = cluster.explanation();
-            }
-        } catch (IllegalStateException e) {
-            // The product's classes, and the cluster, refuse what must never happen.
-            violation = Liveness.IMPOSSIBLE;
-            explanation = e.getMessage();
-        }
-    }
-
-    // ---- A server's turn ----
-
-    private void turn(int i) {
-        if (now < pausedUntil[i]) {
-            return;
-        }
-        if (!cluster.up(i)) {
-            if (now >= restartAt[i]) {
-                take(Step.of(Kind.RESTART, i, 0, 0));
-            }
-            return;
-        }
-        candidateCount = 0;
-        totalWeight = 0;
-        int leader = cluster.leaderOf(i);
-        if (leader >= 0) {
-            follow(i, leader);
-        } else if (cluster.leads(i)) {
-            lead(i);
-        } else if (cluster.looking(i)) {
-            look(i);
-        } else {
-            recover(i);
-        }
-        if (totalWeight > 0) {
-            after(choose());
-        }
-    }
-
-    private int choose() {
-        int at = dice.below(totalWeight);
-        int k = 0;
-        while (at >= candidateWeights[k]) {
-            at -= candidateWeights[k++];
-        }
-        return candidates[k];
-    }
-
-    @SuppressWarnings("EnumOrdinal") // weights live as long as a schedule
-    private void candidate(int step) {
-        candidate(step, conditions.weights[Step.kind(step).ordinal()]);
-    }
-
-    private void candidate(int step, int weight) {
-        candidates[candidateCount] = step;
-        candidateWeights[candidateCount++] = weight;
-        totalWeight += weight;
-    }
-
-    private void after(int step) {
-        int i = Step.server(step);
-        Kind kind = Step.kind(step);
-        if (conditions.latency > 0) {
-            switch (kind) {
-                case APPEND, UPTODATE, SYNC -> nextFromLeader[i] = later();
-                case RECEIVE -> nextToLeader[Step.other(step)] = later();
-                default -> {}
-            }
-        }
-        take(step);
-        if (kind == Kind.CONNECT || kind == Kind.ELECT) {
-            Arrays.fill(heardOfLeader, now);
-            heardOfMajority[i] = now;
-        }
-    }
-
-    private int later() {
-        return now + dice.below(conditions.latency);
-    }
-
-    /** Whether a packet of one reaches the other one, who runs and is not paused. */
-    private boolean hears(int i, int other) {
-        return connected(i, other) && cluster.up(other) && now >= pausedUntil[other];
-    }
-
-    private boolean connected(int i, int other) {
-        return now >= partitionEnds || (partition >> i & 1) == (partition >> other & 1);
-    }
-
-    private void follow(int i, int leader) {
-        boolean reached = connected(i, leader);
-        if (hears(i, leader) && cluster.leads(leader)) {
-            heardOfLeader[i] = now;
-        }
-        int silence = now - heardOfLeader[i];
-        int count = cluster.enabled(i, offered, silence > conditions.electionAfter);
-        for (int k = 0; k < count; k++) {
-            int step = offered[k];
-            switch (Step.kind(step)) {
-                case TRUNCATE, SYNC, UPTODATE, APPEND -> {
-                    if (reached && now >= nextFromLeader[i]) {
-                        candidate(step);
-                    }
-                }
-                case ACK -> {
-                    if (now >= diskBusyUntil[i]) {
-                        candidate(step);
-                    }
-                }
-                case FORCE -> force(step, silence > conditions.tolerance);
-                case LEAVE -> {
-                    if (!cluster.attached(i)) {
-                        candidate(step, silence > conditions.tolerance ? 16 : 1);
-                    } else {
-                        candidate(step, 16);
-                    }
-                }
-                case REPLY -> {}
-                default -> candidate(step);
-            }
-        }
-    }
-
-    /** In the background now and then (R11), for certain in silence (R10). */
-    private void force(int step, boolean silence) {
-        if (now >= diskBusyUntil[Step.server(step)]) {
-            if (silence) {
-                candidate(step, 16);
-            } else if (dice.oneIn(16)) {
-                candidate(step);
-            }
-        }
-    }
-
-    private void lead(int i) {
-        int heard = 1;
-        int prompt = acksInTime(i, i) ? 1 : 0;
-        boolean unheard = false;
-        for (int j = 0; j < n; j++) {
-            if (cluster.isOtherEnd(i, j)) {
-                if (hears(i, j)) {
-                    heard++;
-                    prompt += acksInTime(i, j) ? 1 : 0;
-                } else {
-                    unheard = true;
-                }
-            }
-        }
-        if (heard >= bareMajority) {
-            heardOfMajority[i] = now;
-        }
-        int silence = now - heardOfMajority[i];
-        boolean late = prompt <= bareMajority;
-        int count = cluster.enabled(i, offered, unheard || silence > conditions.electionAfter);
-        for (int k = 0; k < count; k++) {
-            int step = offered[k];
-            int j = Step.other(step);
-            switch (Step.kind(step)) {
-                case PROPOSE -> {
-                    if (cluster.proposedLength(i) - cluster.committedLength(i) < conditions.inFlight
-                            && (late || cluster.fastMode(i) || dice.oneIn(conditions.slowWrites))) {
-                        candidate(step);
-                    }
-                }
-                case ACK -> {
-                    if (now >= diskBusyUntil[i]) {
-                        candidate(step);
-                    }
-                }
-                case FORCE -> force(step, late);
-                case RECEIVE -> {
-                    if (connected(i, j) && now >= nextToLeader[j]) {
-                        candidate(step);
-                    }
-                }
-                case CONFIRM -> {
-                    if (!late) {
-                        candidate(step, 8);
-                    }
-                }
-                case SUSPECT -> {
-                    if (late) {
-                        candidate(step, 16);
-                    }
-                }
-                case CLOSE -> {
-                    if (!cluster.isOtherEnd(i, j)) {
-                        candidate(step, 1);
-                    } else if (!hears(i, j) && dice.oneIn(conditions.tolerance)) {
-                        candidate(step, 4);
-                    }
-                }
-                case STEP_DOWN -> {
-                    if (silence > conditions.electionAfter) {
-                        candidate(step, 16);
-                    }
-                }
-                case CLIENT_SYNC, ASK, HEAR -> {}
-                case PIN, UNPIN, DRAIN, DRAIN_ENDS, MISS, PONG, PAUSE -> {}
-                default -> candidate(step);
-            }
-        }
-    }
-
     /** Clients ask for syncs, and questions and answers are read (R22). */
     private void serveSyncs(int i) {
-        if (now < pausedUntil[i]) {
+        if (schedule.now < pausedUntil[i]) {
             return;
         }
         int count = cluster.enabledForSyncs(i, offered);
-        for (int k = 0; k < count && violation == null; k++) {
+        for (int k = 0; k < count && schedule.violation == null; k++) {
             int step = offered[k];
             boolean happens =
                     switch (Step.kind(step)) {
                         case CLIENT_SYNC -> clients.oneIn(conditions.betweenSyncs);
                         case ASK -> clients.oneIn(2 * conditions.untilAnswered);
                         case REPLY ->
-                                connected(i, cluster.leaderOf(i))
+                                schedule.connected(i, cluster.leaderOf(i))
                                         && clients.oneIn(conditions.untilAnswered);
                         default ->
-                                connected(i, Step.other(step))
+                                schedule.connected(i, Step.other(step))
                                         && clients.oneIn(conditions.untilAnswered);
                     };
             if (happens) {
-                take(step);
-                takenAside++;
+                schedule.take(step);
+                schedule.takenAside++;
                 return;
             }
         }
@@ -635,7 +335,7 @@ final class Simulation {
      * @param drainsAlone whether nothing of it fails
      */
     private void changeModes(int i, boolean drainsAlone) {
-        if (now < pausedUntil[i] || !cluster.leads(i)) {
+        if (schedule.now < pausedUntil[i] || !cluster.leads(i)) {
             return;
         }
         int count = cluster.enabledForModes(i, offered);
@@ -650,8 +350,8 @@ final class Simulation {
                     };
             boolean drain = Step.kind(step) == Kind.DRAIN || Step.kind(step) == Kind.DRAIN_ENDS;
             if ((drain || !drainsAlone) && modes.oneIn(rarely)) {
-                take(step);
-                takenAside++;
+                schedule.take(step);
+                schedule.takenAside++;
                 return;
             }
         }
@@ -662,250 +362,29 @@ final class Simulation {
      * hear it, and elect the one that it has named.
      */
     private void handOver(int leader) {
-        if (violation != null
-                || now < pausedUntil[leader]
+        if (schedule.violation != null
+                || schedule.now < pausedUntil[leader]
                 || !cluster.leads(leader)
                 || !modes.oneIn(BETWEEN_HAND_OVERS)) {
             return;
         }
         int next = cluster.mayHandOverTo(leader);
-        if (next < 0 || !hears(leader, next)) {
+        if (next < 0 || !schedule.hears(leader, next)) {
             return;
         }
         coverage.handOvers++;
         int voters = 1 << leader;
-        take(Step.of(Kind.STEP_DOWN, leader, 0, 0));
-        for (int j = 0; j < n && violation == null; j++) {
-            if (cluster.leaderOf(j) == leader && hears(j, leader)) {
-                take(Step.of(Kind.LEAVE, j, 0, 0));
-                voters |= hears(j, next) || j == next ? 1 << j : 0;
+        schedule.take(Step.of(Kind.STEP_DOWN, leader, 0, 0));
+        for (int j = 0; j < n && schedule.violation == null; j++) {
+            if (cluster.leaderOf(j) == leader && schedule.hears(j, leader)) {
+                schedule.take(Step.of(Kind.LEAVE, j, 0, 0));
+                voters |= schedule.hears(j, next) || j == next ? 1 << j : 0;
             }
         }
-        if (violation == null
+        if (schedule.violation == null
                 && Integer.bitCount(voters) >= bareMajority
                 && cluster.electable(next, voters)) {
-            take(Step.of(Kind.ELECT, next, 0, voters));
-        }
-    }
-
-    private void look(int i) {
-        int count = cluster.enabled(i, offered, false);
-        for (int k = 0; k < count; k++) {
-            if (hears(i, Step.other(offered[k]))) {
-                candidate(offered[k]);
-            }
-        }
-        if (candidateCount == 0 || dice.oneIn(16)) {
-            int mask = voters(i);
-            if (mask != 0 && cluster.electable(i, mask)) {
-                candidate(Step.of(Kind.ELECT, i, 0, mask));
-            }
-        }
-    }
-
-    /**
-     * A bare majority of those who look for a leader and hear the candidate, 0 if there is none.
-     */
-    private int voters(int i) {
-        int mask = 1 << i;
-        int missing = bareMajority - 1;
-        int first = dice.below(n);
-        for (int k = 0; k < n && missing > 0; k++) {
-            int j = first + k < n ? first + k : first + k - n;
-            if (j != i && cluster.looking(j) && hears(i, j)) {
-                mask |= 1 << j;
-                missing--;
-            }
-        }
-        return missing == 0 ? mask : 0;
-    }
-
-    private void recover(int i) {
-        int count = cluster.enabled(i, offered, false);
-        for (int k = 0; k < count; k++) {
-            int step = offered[k];
-            switch (Step.kind(step)) {
-                case ANSWER -> {
-                    if (hears(i, Step.server(step))) {
-                        candidate(step);
-                    }
-                }
-                case LEARN -> {
-                    if (connected(i, Step.other(step))) {
-                        candidate(step);
-                    }
-                }
-                default -> candidate(step);
-            }
-        }
-    }
-
-    // ---- Faults ----
-
-    private void fault() {
-        int at =
-                dice.below(
-                        conditions.crashes
-                                + conditions.partitions
-                                + conditions.lostConnections
-                                + conditions.pauses
-                                + conditions.slowDisks
-                                + conditions.suspicions);
-        if ((at -= conditions.crashes) < 0) {
-            crashes();
-        } else if ((at -= conditions.partitions) < 0) {
-            partition = dice.below(1 << n);
-            partitionEnds = now + dice.below(MOST_PARTITION);
-            coverage.partitions++;
-        } else if ((at -= conditions.lostConnections) < 0) {
-            loseConnection(dice.below(n));
-        } else if ((at -= conditions.pauses) < 0) {
-            pausedUntil[dice.below(n)] = now + dice.below(MOST_PAUSE);
-            coverage.pauses++;
-        } else if ((at -= conditions.slowDisks) < 0) {
-            diskBusyUntil[dice.below(n)] = now + dice.below(MOST_PAUSE);
-            coverage.slowDisks++;
-        } else {
-            suspect(dice.below(n));
-        }
-    }
-
-    private void crashes() {
-        int together = 1 + dice.below(conditions.crashesTogether);
-        int first = dice.below(n);
-        int crashed = 0;
-        for (int k = 0; k < n && crashed < together && violation == null; k++) {
-            int i = (first + k) % n;
-            if (cluster.up(i) && (conditions.disaster || recoverableWithout(i))) {
-                crash(i);
-                crashed++;
-            }
-        }
-        if (crashed > 1) {
-            coverage.simultaneousCrashes += crashed;
-        }
-    }
-
-    private boolean recoverableWithout(int crashing) {
-        if (!cluster.needsRecovery(crashing) || cluster.recovering(crashing)) {
-            return true;
-        }
-        return enoughKnowWithout(crashing);
-    }
-
-    /**
-     * Whether everybody recovers from the others who need not, now or when they start: once all are
-     * there again, if a part of them is not enough for that.
-     */
-    private boolean enoughKnowWithout(int server) {
-        int know = 0;
-        for (int j = 0; j < n; j++) {
-            boolean knows = cluster.recovered(j) || (!cluster.up(j) && cluster.completeAtStart(j));
-            know |= j != server && knows ? 1 << j : 0;
-        }
-        return liveness.allRecover(know, (1 << n) - 1);
-    }
-
-    /** How many have not lost their disks, or have recovered since. */
-    private int disksLeft() {
-        int disks = 0;
-        for (int j = 0; j < n; j++) {
-            disks += cluster.lost(j) ? 0 : 1;
-        }
-        return disks;
-    }
-
-    // ---- Processes and disks alone ----
-
-    private void death() {
-        int first = deaths.below(n);
-        if (powerGoesNext) {
-            powerGoesNext = false;
-            losePowerAfterDeath(first);
-        } else if (deaths.below(conditions.deaths + conditions.lostDisks) < conditions.deaths) {
-            deathsOfProcesses(first);
-            powerGoesNext = deaths.below(8) < conditions.powerAfterDeath;
-        } else {
-            loseDisk(first);
-        }
-    }
-
-    private void deathsOfProcesses(int first) {
-        int together = deaths.oneIn(3) ? n : 1 + deaths.below(n);
-        int died = 0;
-        for (int k = 0; k < n && died < together && violation == null; k++) {
-            int i = (first + k) % n;
-            if (cluster.up(i)) {
-                kill(i);
-                died++;
-            }
-        }
-        coverage.simultaneousDeaths += died > 1 ? died : 0;
-        coverage.deathsOfAll += died == n ? 1 : 0;
-    }
-
-    private void kill(int i) {
-        int unwritten = Math.min(cluster.logLength(i) - cluster.writtenLength(i), KEPT_LIMIT - 1);
-        int kept = unwritten > 0 && deaths.oneIn(3) ? deaths.below(unwritten + 1) : 0;
-        coverage.fastDeaths += cluster.recovered(i) && cluster.needsRecovery(i) ? 1 : 0;
-        restartAt[i] = now + deaths.below(conditions.downTime);
-        int mayLog = Math.min(cluster.mayLog(i), KEPT_LIMIT - 1);
-        if (mayLog > 0 && deaths.oneIn(2)) {
-            take(Step.of(Kind.KILL_JOINING, i, 0, 1 + deaths.below(mayLog)));
-        } else {
-            coverage.partialDeaths += kept > 0 ? 1 : 0;
-            take(Step.of(Kind.KILL, i, 0, kept));
-        }
-    }
-
-    private void loseDisk(int i) {
-        if (cluster.lost(i) || (!conditions.disaster && !recoverableWithoutDisk(i))) {
-            return;
-        }
-        restartAt[i] = now + deaths.below(conditions.downTime);
-        take(Step.of(Kind.LOSE_DISK, i, 0, 0));
-    }
-
-    private boolean recoverableWithoutDisk(int i) {
-        return disksLeft() - 1 >= bareMajority && enoughKnowWithout(i);
-    }
-
-    /** The power of machines goes whose processes are dead already. */
-    private void losePowerAfterDeath(int first) {
-        for (int k = 0; k < n && violation == null; k++) {
-            int i = (first + k) % n;
-            if (!cluster.up(i)
-                    && cluster.mayLosePower(i)
-                    && (conditions.disaster || recoverableWithout(i))) {
-                coverage.powerAfterDeath++;
-                take(Step.of(Kind.CRASH, i, 0, 0));
-            }
-        }
-    }
-
-    private void crash(int i) {
-        int unforced = Math.min(cluster.logLength(i) - cluster.forcedLength(i), KEPT_LIMIT - 1);
-        int kept = unforced > 0 && dice.oneIn(3) ? dice.below(unforced + 1) : 0;
-        coverage.partialCrashes += kept > 0 ? 1 : 0;
-        coverage.fastCrashes += cluster.recovered(i) && cluster.needsRecovery(i) ? 1 : 0;
-        restartAt[i] = now + dice.below(conditions.downTime);
-        take(Step.of(Kind.CRASH, i, 0, kept));
-    }
-
-    /** One end notices now. */
-    private void loseConnection(int i) {
-        int leader = cluster.leaderOf(i);
-        if (leader >= 0) {
-            boolean followersEnd = !cluster.hasConnection(leader, i) || dice.oneIn(2);
-            take(followersEnd ? Step.of(Kind.LEAVE, i, 0, 0) : Step.of(Kind.CLOSE, leader, i, 0));
-        } else if (cluster.leads(i) && dice.oneIn(4)) {
-            take(Step.of(Kind.STEP_DOWN, i, 0, 0));
-        }
-    }
-
-    private void suspect(int i) {
-        if (cluster.fastMode(i)) {
-            take(Step.of(Kind.SUSPECT, i, 0, 0));
+            schedule.take(Step.of(Kind.ELECT, next, 0, voters));
         }
     }
 
@@ -913,10 +392,10 @@ final class Simulation {
     private void restartSome() {
         boolean all = dice.oneIn(2);
         int first = dice.below(n);
-        for (int k = 0; k < n && violation == null; k++) {
+        for (int k = 0; k < n && schedule.violation == null; k++) {
             int i = (first + k) % n;
             if (!cluster.up(i) && (all || !liveness.promised())) {
-                take(Step.of(Kind.RESTART, i, 0, 0));
+                schedule.take(Step.of(Kind.RESTART, i, 0, 0));
             }
         }
     }
