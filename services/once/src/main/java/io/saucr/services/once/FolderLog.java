@@ -59,7 +59,7 @@ final class FolderLog implements OnceLog {
         this.folder = folder;
         this.recovered = recovered;
         this.records = records;
-        this.bases = OnceClient.oneThread(client, "bases");
+        this.bases = ClientThread.oneThread(client, "bases");
     }
 
     /** Opens or makes a client's folder, and begins an incarnation in it. */
@@ -142,7 +142,7 @@ final class FolderLog implements OnceLog {
     public void close(boolean known) {
         // Before the folder is another's.
         bases.shutdown();
-        OnceClient.awaitEnd(bases);
+        ClientThread.awaitEnd(bases);
         if (journal != null) {
             journal.close();
         }
