@@ -30,10 +30,8 @@ final class CallsUnderWay {
             HistoryEvent.Client other = open.putIfAbsent(process, event);
             if (other != null) {
                 throw new IllegalArgumentException(
-                        "process "
-                                + process
-                                + " has a call already, begun at event "
-                                + other.index());
+                        "process %s has a call already, begun at event %s"
+                                .formatted(process, other.index()));
             }
             return null;
         }
@@ -44,10 +42,8 @@ final class CallsUnderWay {
         }
         if (!answers(event, call)) {
             throw new IllegalArgumentException(
-                    "process "
-                            + process
-                            + " has an answer to something else than it asked at event "
-                            + call.index());
+                    "process %s has an answer to something else than it asked at event %s"
+                            .formatted(process, call.index()));
         }
         if (event.type() == HistoryEvent.Type.INFO) {
             retired.add(process);

@@ -107,13 +107,8 @@ final class Contradiction {
         if (stuck.call() instanceof CompareAndSet) {
             return stuck + " succeeded";
         }
-        return "process "
-                + stuck.process()
-                + " read "
-                + Edn.print(saw())
-                + " ("
-                + stuck.events()
-                + ")";
+        return "process %s read %s (%s)"
+                .formatted(stuck.process(), Edn.print(saw()), stuck.events());
     }
 
     private static String values(List<Object> values) {

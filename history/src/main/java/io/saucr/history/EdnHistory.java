@@ -108,10 +108,8 @@ public final class EdnHistory {
         } else {
             HistoryEvent.Nemesis nemesis = (HistoryEvent.Nemesis) event;
             what =
-                    ":type :info, :process :nemesis, :f :"
-                            + nemesis.fault()
-                            + ", :value "
-                            + nemesis.value();
+                    ":type :info, :process :nemesis, :f :%s, :value %s"
+                            .formatted(nemesis.fault(), nemesis.value());
         }
         return "{:index " + index + ", :time " + event.timeNanos() + ", " + what + "}";
     }
@@ -214,11 +212,8 @@ public final class EdnHistory {
             if (!deed || isOfRegister(function)) {
                 throw wrong(
                         process,
-                        "is :process of a call (:type :"
-                                + type
-                                + ", :f "
-                                + Edn.print(function)
-                                + "), expected a number");
+                        "is :process of a call (:type :%s, :f %s), expected a number"
+                                .formatted(type, Edn.print(function)));
             }
             return new HistoryEvent.Nemesis(
                     index,

@@ -56,10 +56,8 @@ public record RegisterOperation(int process, int called, int returned, RegisterC
         } else {
             CompareAndSet cas = (CompareAndSet) call;
             what =
-                    "the compare-and-set from "
-                            + Edn.print(cas.expected())
-                            + " to "
-                            + Edn.print(cas.value());
+                    "the compare-and-set from %s to %s"
+                            .formatted(Edn.print(cas.expected()), Edn.print(cas.value()));
         }
         return what + " by process " + process + " (" + events() + ")";
     }

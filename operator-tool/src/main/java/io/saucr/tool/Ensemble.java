@@ -74,12 +74,9 @@ record Ensemble(
     static String whyUnknown(long leader, JsonNode answer) {
         for (JsonNode each : answer.path("servers")) {
             if (each.path("server").asLong() == leader && each.has("error")) {
-                return "it did not get the mode from the AdminServer of the leader, server "
-                        + leader
-                        + " at "
-                        + each.path("address").asText()
-                        + ": "
-                        + each.path("error").asText();
+                return "it did not get the mode from the AdminServer of the leader, server %s at %s: %s"
+                        .formatted(
+                                leader, each.path("address").asText(), each.path("error").asText());
             }
         }
         return "it knows no server that leads";

@@ -53,14 +53,11 @@ final class Members {
 
     private FailureException withoutMajority(EndpointException cause) {
         return new FailureException(
-                "no server of "
-                        + endpoints
-                        + " serves ("
-                        + cause.getMessage()
-                        + "), and members change by a majority of the voters alone; the way out is to"
-                        + " start the servers that are down, with empty disks if theirs are lost; if"
-                        + " too many disks are lost for that, restore a backup into a new ensemble"
-                        + " (docs/operate/backup.md)",
+                ("no server of %s serves (%s), and members change by a majority of the voters"
+                                + " alone; the way out is to start the servers that are down, with empty disks"
+                                + " if theirs are lost; if too many disks are lost for that, restore a backup"
+                                + " into a new ensemble (docs/operate/backup.md)")
+                        .formatted(endpoints, cause.getMessage()),
                 cause);
     }
 
@@ -209,10 +206,8 @@ final class Members {
                             "the ensemble refuses: of the new voters no majority is connected and has"
                                     + " caught up";
                     case BADARGUMENTS ->
-                            "the ensemble refuses: "
-                                    + cause.getMessage()
-                                    + "; are the addresses those"
-                                    + " of another member?";
+                            "the ensemble refuses: %s; are the addresses those of another member?"
+                                    .formatted(cause.getMessage());
                     default -> "the ensemble refuses: " + cause.code();
                 },
                 cause);

@@ -98,11 +98,8 @@ public final class ZooKeeperBinding extends DB {
             if (!connected.await(settings.connectTimeoutMillis(), TimeUnit.MILLISECONDS)) {
                 session.close(0);
                 throw new DBException(
-                        "no ZooKeeper server of "
-                                + settings.servers()
-                                + " answered within "
-                                + settings.connectTimeoutMillis()
-                                + " ms");
+                        "no ZooKeeper server of %s answered within %s ms"
+                                .formatted(settings.servers(), settings.connectTimeoutMillis()));
             }
             if (refused.get() != null) {
                 session.close(0);

@@ -259,11 +259,8 @@ public final class HttpDoor implements Http.Served {
         if (given.size() > 1 || !key.matches("[\\x20-\\x7e]{1," + LONGEST_KEY + "}")) {
             throw new WrongException(
                     400,
-                    "one "
-                            + KEY_HEADER
-                            + " of 1 to "
-                            + LONGEST_KEY
-                            + " printable characters of ASCII");
+                    "one %s of 1 to %s printable characters of ASCII"
+                            .formatted(KEY_HEADER, LONGEST_KEY));
         }
         return Optional.of(key);
     }

@@ -77,11 +77,8 @@ public final class BaseFormat {
         public OutputStream section(String name) throws IOException {
             if (name.isEmpty() || name.length() > LONGEST_NAME || !names.add(name)) {
                 throw new IllegalArgumentException(
-                        "a section's name has 1 to "
-                                + LONGEST_NAME
-                                + " characters and comes once, not \""
-                                + name
-                                + "\"");
+                        "a section's name has 1 to %s characters and comes once, not \"%s\""
+                                .formatted(LONGEST_NAME, name));
             }
             endSection();
             frame.put(name.getBytes(StandardCharsets.UTF_8));

@@ -283,11 +283,9 @@ record Identity(
         String first = line < 0 ? all : all.substring(0, line);
         if (!first.startsWith(FORMAT + " ")) {
             throw new IllegalArgumentException(
-                    "it does not begin with \""
-                            + FORMAT
-                            + "\", but with \""
-                            + first.substring(0, Math.min(40, first.length()))
-                            + "\": it is damaged, another program's, or a newer release's");
+                    ("it does not begin with \"%s\", but with \"%s\": it is damaged, another"
+                                    + " program's, or a newer release's")
+                            .formatted(FORMAT, first.substring(0, Math.min(40, first.length()))));
         }
         String text = all.substring(line + 1);
         if (line < 0 || !first.equals(FORMAT + " " + checksum(text))) {

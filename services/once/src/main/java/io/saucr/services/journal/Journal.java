@@ -212,13 +212,8 @@ public final class Journal implements AutoCloseable {
         }
         if (delta.remaining() > largestBytes) {
             throw new IllegalArgumentException(
-                    "turn "
-                            + turn
-                            + " changed "
-                            + delta.remaining()
-                            + " bytes, and at most "
-                            + largestBytes
-                            + " are allowed: do less in one turn");
+                    "turn %s changed %s bytes, and at most %s are allowed: do less in one turn"
+                            .formatted(turn, delta.remaining(), largestBytes));
         }
     }
 

@@ -18,12 +18,9 @@ public record JournalOptions(ForceMode force, int segmentBytes) {
     public JournalOptions {
         if (segmentBytes < SMALLEST_SEGMENT_BYTES || segmentBytes > LARGEST_SEGMENT_BYTES) {
             throw new IllegalArgumentException(
-                    "a segment has "
-                            + SMALLEST_SEGMENT_BYTES
-                            + " to "
-                            + LARGEST_SEGMENT_BYTES
-                            + " bytes, not "
-                            + segmentBytes);
+                    "a segment has %s to %s bytes, not %s"
+                            .formatted(
+                                    SMALLEST_SEGMENT_BYTES, LARGEST_SEGMENT_BYTES, segmentBytes));
         }
     }
 

@@ -16,11 +16,8 @@ public record Membership(String group, boolean in, long world, long version) {
     public Membership {
         if (group.isEmpty() || group.length() > LONGEST_PATH || group.indexOf('\n') >= 0) {
             throw new IllegalArgumentException(
-                    "the path of a group has 1 to "
-                            + LONGEST_PATH
-                            + " characters on one line, not \""
-                            + group
-                            + "\"");
+                    "the path of a group has 1 to %s characters on one line, not \"%s\""
+                            .formatted(LONGEST_PATH, group));
         }
         if (world < 1 || version < 0) {
             throw new IllegalArgumentException("version " + version + " of world " + world);

@@ -111,13 +111,9 @@ final class OutboxSections {
             int format = in.readInt();
             if (format != MESSAGES_FORMAT) {
                 throw new IOException(
-                        "a base's section "
-                                + MESSAGES
-                                + " has format "
-                                + format
-                                + ", and this release reads format "
-                                + MESSAGES_FORMAT
-                                + "; use the release that wrote it");
+                        ("a base's section %s has format %s, and this release reads format %s; use"
+                                        + " the release that wrote it")
+                                .formatted(MESSAGES, format, MESSAGES_FORMAT));
             }
             int count = in.readInt();
             if (count < 0 || count > MOST_STREAMS) {

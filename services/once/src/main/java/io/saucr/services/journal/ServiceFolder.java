@@ -129,11 +129,8 @@ public final class ServiceFolder implements AutoCloseable {
             throws IOException {
         if (name.isEmpty() || name.length() > Identity.LONGEST_NAME || name.indexOf('\n') >= 0) {
             throw new IllegalArgumentException(
-                    "a folder's name has 1 to "
-                            + Identity.LONGEST_NAME
-                            + " characters on one line, not \""
-                            + name
-                            + "\"");
+                    "a folder's name has 1 to %s characters on one line, not \"%s\""
+                            .formatted(Identity.LONGEST_NAME, name));
         }
         disk.makeFolder(path);
         Closeable lock = lock(disk, path);
@@ -269,11 +266,8 @@ public final class ServiceFolder implements AutoCloseable {
             throw new RefusedFolderException(
                     file,
                     -1,
-                    "this folder is that of \""
-                            + identity.name()
-                            + "\", not of \""
-                            + name
-                            + "\". Use the folder of that name");
+                    "this folder is that of \"%s\", not of \"%s\". Use the folder of that name"
+                            .formatted(identity.name(), name));
         }
         return identity;
     }
@@ -282,10 +276,8 @@ public final class ServiceFolder implements AutoCloseable {
         try (Disk.File opened = disk.open(file)) {
             if (opened.size() > LARGEST_IDENTITY_BYTES) {
                 throw new IllegalArgumentException(
-                        "it has "
-                                + opened.size()
-                                + " bytes, an identity at most "
-                                + LARGEST_IDENTITY_BYTES);
+                        "it has %s bytes, an identity at most %s"
+                                .formatted(opened.size(), LARGEST_IDENTITY_BYTES));
             }
             ByteBuffer content = ByteBuffer.allocate((int) opened.size());
             opened.read(content, 0);

@@ -225,13 +225,9 @@ public final class SharedJournal implements AutoCloseable {
             throw new RefusedFolderException(
                     of.path(),
                     -1,
-                    "its newest turns are in the journal of generation "
-                            + where.journal()
-                            + ", and "
-                            + folder.path()
-                            + " is generation "
-                            + folder.birth()
-                            + ". Put the folder back next to that journal, and release it there");
+                    ("its newest turns are in the journal of generation %s, and %s is generation"
+                                    + " %s. Put the folder back next to that journal, and release it there")
+                            .formatted(where.journal(), folder.path(), folder.birth()));
         }
         Partition found = where == null ? null : joined(where.tag());
         if (found == null) {
@@ -285,12 +281,9 @@ public final class SharedJournal implements AutoCloseable {
                 throw new RefusedFolderException(
                         of.path(),
                         -1,
-                        "the journal in "
-                                + folder.path()
-                                + " has turns of "
-                                + each.name
-                                + ", and this folder does not know it: it is an old copy or"
-                                + " another. Put back the newest, with all folders next to it");
+                        ("the journal in %s has turns of %s, and this folder does not know it: it is"
+                                        + " an old copy or another. Put back the newest, with all folders next to it")
+                                .formatted(folder.path(), each.name));
             }
             await(note(LEFT, each.tag, 0, new byte[0]));
             synchronized (lock) {
@@ -498,14 +491,9 @@ public final class SharedJournal implements AutoCloseable {
             return new RefusedFolderException(
                     folder.path(),
                     -1,
-                    "turns "
-                            + from
-                            + " to "
-                            + to
-                            + " of "
-                            + name
-                            + " are missing, although they were on disk. Put back the newest copy"
-                            + " of its folder, with all folders next to it");
+                    ("turns %s to %s of %s are missing, although they were on disk. Put back the"
+                                    + " newest copy of its folder, with all folders next to it")
+                            .formatted(from, to, name));
         }
 
         /** Its folder is opened, behind all that survived. */

@@ -224,12 +224,9 @@ final class Ensemble {
                 trouble = e.getMessage();
             } catch (MarkerContent.UnreadableMarkerException e) {
                 refusal =
-                        "a marker below "
-                                + chroot
-                                + parent
-                                + " can't be read: "
-                                + e.getMessage()
-                                + ". Somebody else wrote there; nothing was changed";
+                        ("a marker below %s%s can't be read: %s. Somebody else wrote there; nothing"
+                                        + " was changed")
+                                .formatted(chroot, parent, e.getMessage());
                 return Optional.empty();
             } catch (IOException e) {
                 trouble = e.getMessage();

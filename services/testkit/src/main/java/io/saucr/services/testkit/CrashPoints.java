@@ -60,14 +60,8 @@ public final class CrashPoints {
                     scenario.accept(world);
                 } catch (RuntimeException | AssertionError e) {
                     throw new AssertionError(
-                            "with a crash of "
-                                    + calm.serviceName(node)
-                                    + " before step "
-                                    + step
-                                    + " (seed "
-                                    + seed
-                                    + "): "
-                                    + e.getMessage(),
+                            "with a crash of %s before step %s (seed %s): %s"
+                                    .formatted(calm.serviceName(node), step, seed, e.getMessage()),
                             e);
                 }
                 crashes++;

@@ -286,12 +286,8 @@ final class MemoryDisk implements Storage {
             throwUnlessCurrent();
             if (turn <= baseTurn || turn > forced) {
                 throw new IllegalArgumentException(
-                        "a base is of a turn from "
-                                + (baseTurn + 1)
-                                + " to "
-                                + forced
-                                + ", not "
-                                + turn);
+                        "a base is of a turn from %s to %s, not %s"
+                                .formatted(baseTurn + 1, forced, turn));
             }
             Map<String, ByteArrayOutputStream> next = new LinkedHashMap<>();
             outbox.force(named);

@@ -61,10 +61,8 @@ final class AcceptDataLossCommand implements Callable<Integer> {
                 return ServicesCommand.FINE;
             }
             out.println(
-                    "The service has generation "
-                            + order.give(losing)
-                            + " now. Start the member of "
-                            + folder);
+                    "The service has generation %s now. Start the member of %s"
+                            .formatted(order.give(losing), folder));
             return ServicesCommand.FINE;
         } catch (IOException | ServiceException e) {
             throw new FailureException(e.getMessage(), e);

@@ -57,10 +57,8 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         if (seconds < 5 || seconds > 3_600 || plainSeconds < 0 || plainSeconds > 3_600) {
             throw new IllegalArgumentException(
-                    "--seconds is from 5 to 3600 and --plain-seconds from 0 to 3600, not "
-                            + seconds
-                            + " and "
-                            + plainSeconds);
+                    "--seconds is from 5 to 3600 and --plain-seconds from 0 to 3600, not %s and %s"
+                            .formatted(seconds, plainSeconds));
         }
         Path folder = work == null ? Files.createTempDirectory("saucr-services-demo") : work;
         Files.createDirectories(folder);

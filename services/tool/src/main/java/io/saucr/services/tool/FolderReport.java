@@ -62,11 +62,9 @@ final class FolderReport {
                 .ifPresent(
                         it ->
                                 notes.add(
-                                        "its newest turns are in the journal of generation "
-                                                + it
-                                                + ", which partitions share: this is as of its"
-                                                + " snapshot. It starts next to that journal"
-                                                + " only"));
+                                        ("its newest turns are in the journal of generation %s, which partitions"
+                                                        + " share: this is as of its snapshot. It starts next to that journal only")
+                                                .formatted(it)));
         List<FolderReader.SegmentFile> segments = files.segments();
         if (!segments.isEmpty() && files.inUseBy().isEmpty() && files.starts()) {
             FolderReader.SegmentFile last = segments.get(segments.size() - 1);

@@ -66,17 +66,13 @@ final class HandoverCommand implements Callable<Integer> {
         } else {
             output.out()
                     .println(
-                            "member "
-                                    + now.primary()
-                                    + " of "
-                                    + status.service()
-                                    + ", at "
-                                    + now.primaryAt()
-                                    + ", is primary in epoch "
-                                    + now.epoch()
-                                    + ", "
-                                    + Output.millis(millis)
-                                    + " after the order");
+                            "member %s of %s, at %s, is primary in epoch %s, %s after the order"
+                                    .formatted(
+                                            now.primary(),
+                                            status.service(),
+                                            now.primaryAt(),
+                                            now.epoch(),
+                                            Output.millis(millis)));
         }
         return ServicesCommand.FINE;
     }

@@ -111,13 +111,8 @@ abstract class OrderCommand implements Callable<Integer> {
             for (long id : wanted) {
                 if (!there.contains(id)) {
                     throw new FailureException(
-                            "no dead letter has the id "
-                                    + id
-                                    + " at "
-                                    + status.service()
-                                    + ". "
-                                    + known(status)
-                                    + " Nothing was changed");
+                            "no dead letter has the id %s at %s. %s Nothing was changed"
+                                    .formatted(id, status.service(), known(status)));
                 }
             }
             if (wanted.isEmpty()) {
@@ -313,12 +308,8 @@ abstract class OrderCommand implements Callable<Integer> {
                     new Order(
                             Map.of("service", peer),
                             node().put("service", peer).put("returned", channel.unacked()),
-                            "messages for "
-                                    + peer
-                                    + " that come back to "
-                                    + status.service()
-                                    + ": "
-                                    + channel.unacked()));
+                            "messages for %s that come back to %s: %s"
+                                    .formatted(peer, status.service(), channel.unacked())));
         }
     }
 

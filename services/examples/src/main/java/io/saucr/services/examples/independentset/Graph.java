@@ -30,14 +30,8 @@ public record Graph(int vertices, int edgesEach, long seed) {
                 || edgesEach < 0
                 || edgesEach > MOST_EDGES_EACH) {
             throw new IllegalArgumentException(
-                    "a graph has 1 to "
-                            + MOST_VERTICES
-                            + " vertices with 0 to "
-                            + MOST_EDGES_EACH
-                            + " edges each, not "
-                            + vertices
-                            + " with "
-                            + edgesEach);
+                    "a graph has 1 to %s vertices with 0 to %s edges each, not %s with %s"
+                            .formatted(MOST_VERTICES, MOST_EDGES_EACH, vertices, edgesEach));
         }
     }
 

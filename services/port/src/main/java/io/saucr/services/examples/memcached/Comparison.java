@@ -53,10 +53,8 @@ final class Comparison {
     Comparison(Path work, int steps, int kills) {
         if (steps < 10 || kills < 1 || kills > steps) {
             throw new IllegalArgumentException(
-                    "there are at least 10 steps, and from 1 to as many kills as steps, not "
-                            + steps
-                            + " and "
-                            + kills);
+                    "there are at least 10 steps, and from 1 to as many kills as steps, not %s and %s"
+                            .formatted(steps, kills));
         }
         this.work = work;
         this.steps = steps;

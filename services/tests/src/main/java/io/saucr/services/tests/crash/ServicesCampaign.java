@@ -152,12 +152,8 @@ public final class ServicesCampaign implements Callable<Integer> {
         if (rounds < 0 || places < 1 || seconds < 0) {
             throw new CommandLine.ParameterException(
                     spec.commandLine(),
-                    "--rounds and --seconds are 0 or more, --places is 1 or more, not "
-                            + rounds
-                            + ", "
-                            + seconds
-                            + ", "
-                            + places);
+                    "--rounds and --seconds are 0 or more, --places is 1 or more, not %s, %s, %s"
+                            .formatted(rounds, seconds, places));
         }
         Files.createDirectories(out);
         try (Stream<Path> there = Files.list(out)) {

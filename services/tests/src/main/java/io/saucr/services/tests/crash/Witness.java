@@ -143,17 +143,8 @@ final class Witness {
     }
 
     synchronized String summary() {
-        return lastMoved
-                + " moves, "
-                + answers
-                + " answers seen, "
-                + taken
-                + " without a generation, "
-                + calls.size()
-                + " calls to the world, "
-                + repeatedCalls
-                + " of them again, "
-                + violations.size()
-                + " violations";
+        return "%s moves, %s answers seen, %s without a generation, %s calls to the world, %s of them again, %s violations"
+                .formatted(
+                        lastMoved, answers, taken, calls.size(), repeatedCalls, violations.size());
     }
 }

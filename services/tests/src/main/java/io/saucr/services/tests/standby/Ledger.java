@@ -174,13 +174,8 @@ final class Ledger implements AutoCloseable {
                     long millis = (span[1] - span[0]) / 1_000_000;
                     if (millis > longestMillis) {
                         wrong(
-                                "replies of epoch "
-                                        + epoch
-                                        + " were lost that came within "
-                                        + millis
-                                        + " ms, and not within "
-                                        + longestMillis
-                                        + " ms");
+                                "replies of epoch %s were lost that came within %s ms, and not within %s ms"
+                                        .formatted(epoch, millis, longestMillis));
                     }
                 });
         synchronized (wrong) {

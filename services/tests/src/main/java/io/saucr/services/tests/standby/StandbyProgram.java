@@ -138,26 +138,18 @@ public final class StandbyProgram {
             return "status role=unknown";
         }
         MemberStatus member = status.member();
-        return "status role="
-                + member.role()
-                + " epoch="
-                + member.epoch()
-                + " primary="
-                + member.primary()
-                + " turn="
-                + status.turn()
-                + " final="
-                + status.finalTurn()
-                + " segment="
-                + member.segment()
-                + " stored="
-                + member.stored()
-                + " applied="
-                + member.applied()
-                + " copies="
-                + member.copies()
-                + " followers="
-                + member.followers().size();
+        return "status role=%s epoch=%s primary=%s turn=%s final=%s segment=%s stored=%s applied=%s copies=%s followers=%s"
+                .formatted(
+                        member.role(),
+                        member.epoch(),
+                        member.primary(),
+                        status.turn(),
+                        status.finalTurn(),
+                        member.segment(),
+                        member.stored(),
+                        member.applied(),
+                        member.copies(),
+                        member.followers().size());
     }
 
     private static String handOver(RunningService running, Optional<String> to) {

@@ -1,6 +1,7 @@
 package io.saucr.services.tests.once;
 
 import io.saucr.ensemble.ClientSession;
+import io.saucr.ensemble.Deadline;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooKeeper;
 
 /**
  * One workload, done by processes in one way, each behind a line of its own, in a part of the
@@ -84,11 +84,6 @@ final class OnceRun implements AutoCloseable {
         return processes.get(client);
     }
 
-    /** A session of ours that sees what the clients see, and meets no faults. */
-    ZooKeeper session() {
-        return session;
-    }
-
     void start() throws IOException {
         for (WriterProcess process : processes) {
             process.start();
@@ -107,12 +102,11 @@ final class OnceRun implements AutoCloseable {
 
     /** The same, for at most this long. */
     void awaitDone(Duration patience) throws IOException {
-        long deadline = System.nanoTime() + patience.toNanos();
-        for (int client = 0; client < processes.size(); client++) {
-            WriterProcess process = processes.get(client);
-            while (process.exitStatus().isEmpty() || process.exitStatus().getAsInt() != 0) {
+        Deadline deadline = Deadline.in(patience);
+        for (WriterProcess process : processes) {
+            while (process.exitStatus().orElse(-1) != 0) {
                 restartKilled();
-                if (System.nanoTime() > deadline) {
+                if (deadline.hasPassed()) {
                     throw new IllegalStateException(
                             process.folder() + " does not end:\n" + process.log());
                 }
