@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * What goes on with one peer and dies with the process: links, what is final of its channel, what
@@ -16,8 +17,7 @@ final class Conversation {
     final String key;
     final int window;
 
-    /** Whether the peer hears messages that are not final outside, and undoes with this service. */
-    final boolean member;
+    private final Supplier<Group> group;
 
     /** Links over which the peer said who it is, and how far it is with the pair. */
     final Map<Link, PairState> links = new LinkedHashMap<>();
@@ -42,10 +42,18 @@ final class Conversation {
     private long lastCredited;
     private long transmitted;
 
-    Conversation(String key, int window, boolean member) {
+    private boolean member;
+
+    Conversation(String key, int window, Supplier<Group> group) {
         this.key = key;
         this.window = window;
-        this.member = member;
+        this.group = group;
+    }
+
+    /** Whether the peer hears messages that are not final outside, and undoes with this service. */
+    boolean isMember() {
+        member = member || group.get().isMember(key);
+        return member;
     }
 
     /**
@@ -128,15 +136,16 @@ final class Conversation {
         long inHeap = peer.sent - peer.inFiles;
         long last = Math.min(Math.min(peer.countOf(lastCredited), sentToward), inHeap);
         for (long count = Math.max(transmitted, peer.floor()) + 1; count <= last; count++) {
-            Change.Unacked message = peer.unacked.get(count).message();
-            out.add(
-                    new Action.Send(
-                            link,
-                            new Frame.Msg(
-                                    count - peer.numbersAfter,
-                                    message.answers(),
-                                    message.refusal(),
-                                    message.body())));
+            Peer.Waiting waiting = peer.unacked.get(count);
+            Change.Unacked message = waiting.message();
+            Frame.Msg msg =
+                    new Frame.Msg(
+                            count - peer.numbersAfter,
+                            message.answers(),
+                            message.refusal(),
+                            message.body());
+            Frame frame = isMember() ? group.get().tagged(waiting.turn(), msg) : msg;
+            out.add(new Action.Send(link, frame));
             transmitted = count;
         }
     }
@@ -216,7 +225,7 @@ final class Conversation {
      * counts.
      */
     boolean isBehind(Peer peer, Frame.Hello hello) {
-        Count consumed = member ? consumedFinal : peer.consumed;
+        Count consumed = isMember() ? consumedFinal : peer.consumed;
         return (peer.known && hello.pair() == Frame.PairState.NEW)
                 || consumed.number() > hello.sent().number()
                 || peer.acked.number() > hello.consumed().number();

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Predicate;
 
 /** What the parts of a service's core share. Turn thread. */
 final class CoreState {
@@ -27,8 +26,8 @@ final class CoreState {
     /** How far what was done can be told. */
     Finals finals = Finals.NONE;
 
-    /** Which services hear what is not final outside, as members of the same group. */
-    Predicate<String> members = name -> false;
+    /** Its members hear what is not final outside. */
+    Group group = Group.NONE;
 
     /** Whether the state says behind which turn each start began (C11). */
     boolean keepsEpochs;
@@ -44,7 +43,7 @@ final class CoreState {
 
     Conversation conversation(String key) {
         return conversations.computeIfAbsent(
-                key, it -> new Conversation(it, limits.window(), members.test(it)));
+                key, it -> new Conversation(it, limits.window(), () -> group));
     }
 
     void halt(String reason, List<Action> out) {

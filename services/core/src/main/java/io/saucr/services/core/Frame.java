@@ -1,5 +1,6 @@
 package io.saucr.services.core;
 
+import io.saucr.services.core.speculation.Vertex;
 import java.util.Optional;
 
 /** What two ends of a link tell each other. Immutable. */
@@ -51,6 +52,13 @@ public sealed interface Frame {
      * @param body what is sent
      */
     record Msg(long number, long answers, Optional<String> refusal, Body body) implements Frame {}
+
+    /**
+     * A message between members of a group (D2).
+     *
+     * @param of the version of its turn, of which nobody but the sender knows whether it is on disk
+     */
+    record Tagged(Vertex of, Msg message) implements Frame {}
 
     /**
      * Every message up to this number was consumed by a turn that is forced (K5).

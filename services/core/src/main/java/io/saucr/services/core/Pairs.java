@@ -308,6 +308,15 @@ final class Pairs {
         } else if (frame instanceof Frame.Seen) {
             // It heard so when its link came, and sees on its own what is lost.
             return;
+        } else if (frame instanceof Frame.Tagged it) {
+            close(
+                    link,
+                    link.peer()
+                            + " sent a message of "
+                            + it.of()
+                            + ", and is not known as that member of the group of "
+                            + name,
+                    out);
         } else if (introduction.from == null) {
             close(link, link.peer() + " spoke before it said who it is", out);
         } else if (frame instanceof Frame.Msg it) {
@@ -611,7 +620,7 @@ final class Pairs {
      */
     private boolean answers(Link link, Peer peer, long number, List<Action> out) {
         Conversation conversation = conversation(peer.key);
-        if (!conversation.member) {
+        if (!conversation.isMember()) {
             return acknowledge(link, peer, number, out);
         }
         long sent = conversation.sentNumber(peer, state.finals.outside());

@@ -110,7 +110,7 @@ final class Release {
 
     /** Runs something once a turn may be heard there. */
     void after(long turn, Conversation by, Runnable what) {
-        (by.member ? toMembers : later).add(new Later(turn, what, null, 0));
+        (by.isMember() ? toMembers : later).add(new Later(turn, what, null, 0));
     }
 
     /** It is final, and leaves with all that is. */

@@ -182,16 +182,12 @@ public final class ServiceCore {
         release.answerEarly(leaseMillis, links);
     }
 
-    /**
-     * Names the services that are members of the same group: they hear messages that can still be
-     * undone ({@link Finals#group}), and undo with this one. Nobody without this. Before {@link
-     * #begin}.
-     */
-    public void members(Predicate<String> names) {
+    /** The service is a member of this group; of none without this. Before {@link #begin}. */
+    public void group(Group of) {
         if (state.clock != null) {
-            throw new IllegalStateException("who the members are is said before the begin");
+            throw new IllegalStateException("which group it is in is said before the begin");
         }
-        state.members = names;
+        state.group = of;
     }
 
     /**
@@ -209,7 +205,7 @@ public final class ServiceCore {
 
     /**
      * Takes a turn that survived and may still be undone, behind all that is final: what it caused
-     * waits (D7, D11). After {@link #members}.
+     * waits (D7, D11). After {@link #group}.
      */
     public void keep(Delta delta) {
         recoveredIsFinal();

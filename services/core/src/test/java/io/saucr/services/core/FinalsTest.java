@@ -3,9 +3,12 @@ package io.saucr.services.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.services.core.speculation.Vertex;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,12 +23,27 @@ class FinalsTest {
     private static final Link MEMBER = new Link(1, "member", false);
     private static final Link STRANGER = new Link(2, "stranger", false);
 
+    /** The versions of this one's turns have their numbers. */
+    private final class OfMember implements Group {
+
+        @Override
+        public boolean isMember(String service) {
+            return members.contains(service);
+        }
+
+        @Override
+        public Frame tagged(long turn, Frame.Msg message) {
+            return new Frame.Tagged(new Vertex(3, 1, turn), message);
+        }
+    }
+
     private ServiceCore core = new ServiceCore("self", List.of(SELF), LIMITS);
+    private final Set<String> members = new HashSet<>(Set.of("member"));
     private final List<Action> done = new ArrayList<>();
 
     @BeforeEach
     void bothAreThere() {
-        core.members("member"::equals);
+        core.group(new OfMember());
         perform(core.begin(List.of(), NOW));
         meet(MEMBER);
         meet(STRANGER);
@@ -96,6 +114,13 @@ class FinalsTest {
                 false);
     }
 
+    private List<Frame> sent() {
+        return done.stream()
+                .filter(it -> it instanceof Action.Send)
+                .map(it -> ((Action.Send) it).frame())
+                .toList();
+    }
+
     private List<Frame> sent(Link link) {
         List<Frame> frames = new ArrayList<>();
         for (Action action : done) {
@@ -108,10 +133,15 @@ class FinalsTest {
     }
 
     private List<String> messages(Link link) {
-        return sent(link).stream()
-                .filter(it -> it instanceof Frame.Msg)
-                .map(it -> ((Frame.Msg) it).body().type())
-                .toList();
+        List<String> types = new ArrayList<>();
+        for (Frame each : sent(link)) {
+            if (each instanceof Frame.Tagged it) {
+                types.add(it.message().body().type());
+            } else if (each instanceof Frame.Msg it) {
+                types.add(it.body().type());
+            }
+        }
+        return types;
     }
 
     private boolean halted() {
@@ -178,6 +208,35 @@ class FinalsTest {
         assertThat(core.acked("member", 1)).isTrue();
     }
 
+    @Test
+    void d2AMessageToAMemberAloneNamesTheVersionOfItsTurn() {
+        submit(MEMBER, "first");
+        submit(MEMBER, "second");
+        submit(STRANGER, "far");
+        long last = core.newestTurn();
+        everythingIsFinal();
+        List<Frame> all = sent();
+        assertThat(all)
+                .filteredOn(it -> it instanceof Frame.Tagged)
+                .extracting(it -> ((Frame.Tagged) it).of().version())
+                .containsExactly(last - 2, last - 1);
+        assertThat(all).filteredOn(it -> it instanceof Frame.Msg).hasSize(1);
+    }
+
+    /** A service that joins the group while this one runs. */
+    @Test
+    void aServiceBecomesAMemberWhileOthersRun() {
+        submit(STRANGER, "far");
+        membersHear();
+        assertThat(messages(STRANGER)).isEmpty();
+        members.add("stranger");
+        submit(STRANGER, "near");
+        membersHear();
+        assertThat(messages(STRANGER)).containsExactly("far", "near");
+        frame(STRANGER, new Frame.Ack(2, 16));
+        assertThat(halted()).isFalse();
+    }
+
     /** K14: what is final of one is compared with all of the other. */
     @Test
     void aMemberAcksWhatIsNotKnownToBeFinalHere() {
@@ -242,7 +301,7 @@ class FinalsTest {
         kept.add(last);
         done.clear();
         core = new ServiceCore("self", List.of(SELF), LIMITS);
-        core.members("member"::equals);
+        core.group(new OfMember());
         core.recover(base);
         kept.forEach(core::keep);
         perform(core.begin(List.of(), NOW));

@@ -558,7 +558,7 @@ final class ServiceWorld {
             questions.clear();
             vertices.clear();
             if (seat != null) {
-                core.members(ServiceWorld.this::isMember);
+                core.group(new OfSeat());
             }
             files.cutTo(base == null ? Map.of() : base.files());
             if (base != null) {
@@ -907,7 +907,7 @@ final class ServiceWorld {
 
         /** Only what is forced leaves (K4, K5), in pairs that both have forced (K11). */
         private void checkLeaving(Node to, Frame frame) {
-            if (areMembers(this, to) && frame instanceof Frame.Msg) {
+            if (areMembers(this, to) && frame instanceof Frame.Tagged) {
                 return;
             }
             if (frame instanceof Frame.Msg msg) {
@@ -1068,10 +1068,18 @@ final class ServiceWorld {
             return took;
         }
 
-        /** Of which version a message is (D2). */
-        Vertex vertexOf(Frame.Msg msg) {
-            Did did = msg.refusal().isPresent() ? Did.PUT_ASIDE : Did.SENT;
-            return seat.journal.vertexOf(log.getOrDefault(line(did, uid(msg.body())), newest()));
+        /** Says of which version a message is (D2). */
+        private final class OfSeat implements Group {
+
+            @Override
+            public boolean isMember(String service) {
+                return ServiceWorld.this.isMember(service);
+            }
+
+            @Override
+            public Frame tagged(long turn, Frame.Msg message) {
+                return new Frame.Tagged(seat.journal.vertexOf(turn), message);
+            }
         }
 
         /** Whether a message of another member is taken (D4). */
@@ -1627,7 +1635,8 @@ final class ServiceWorld {
                     : !upAtDialler || !toDialler.isEmpty();
         }
 
-        void add(Node from, Frame frame) {
+        void add(Node from, Frame sending) {
+            Frame frame = sending instanceof Frame.Tagged it ? it.message() : sending;
             Frame sent = frame;
             if (broken == Broken.K14_HELLO_SAYS_NOTHING
                     && isCopy(other(from))
@@ -1658,8 +1667,8 @@ final class ServiceWorld {
                                 new Body("m:" + ++uids + ":0", new byte[0]));
             }
             if (!closing) {
-                if (sent instanceof Frame.Msg msg && areMembers(dialler, acceptor)) {
-                    vertices.put(sent, from.vertexOf(msg));
+                if (sending instanceof Frame.Tagged it) {
+                    vertices.put(sent, it.of());
                 }
                 (from == dialler ? toAcceptor : toDialler).add(sent);
             }
