@@ -28,6 +28,8 @@ import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Mark;
+import io.saucr.services.core.speculation.GroupHead;
+import io.saucr.services.core.speculation.Vertex;
 import io.saucr.services.wire.BadFrameException;
 import io.saucr.services.wire.CheckedFrames;
 import io.saucr.services.wire.FrameFields;
@@ -35,6 +37,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * The bytes of a connection. Each direction begins with a preface:
@@ -59,6 +62,7 @@ import java.util.Optional;
  * PAST       epoch, 8 | turn behind which it began, 8 | ... to the end, the newest last
  * COVERED    epoch, 8 | turn, 8
  * SEEN       epoch, 8 | turn, 8
+ * TAGGED     member, 1 | world, 8 | version, 8 | as MSG
  * KEEPALIVE
  * GOODBYE    text
  * </pre>
@@ -92,8 +96,10 @@ final class FrameCodec {
     private static final int PAST = 11;
     private static final int COVERED = 12;
     private static final int SEEN = 13;
+    private static final int TAGGED = 14;
 
     private static final int BEGUN_BYTES = 8 + 8;
+    private static final int VERTEX_BYTES = 1 + 8 + 8;
 
     private final int frameBytes;
 
@@ -155,7 +161,9 @@ final class FrameCodec {
         if (frame instanceof Frame.Hello hello) {
             return write(hello, room);
         } else if (frame instanceof Frame.Msg msg) {
-            return write(msg, room);
+            return write(MSG, 0, msg, room, out -> {});
+        } else if (frame instanceof Frame.Tagged tagged) {
+            return write(tagged, room);
         } else if (frame instanceof Frame.Ack ack) {
             return begin(ACK, 8 + 4, room).writeLong(ack.number()).writeInt(ack.credit());
         } else if (frame instanceof Frame.Refused refused) {
@@ -219,11 +227,24 @@ final class FrameCodec {
         return out;
     }
 
-    private ByteBuf write(Frame.Msg msg, Room room) {
+    private ByteBuf write(Frame.Tagged tagged, Room room) {
+        Vertex of = tagged.of();
+        return write(
+                TAGGED,
+                VERTEX_BYTES,
+                tagged.message(),
+                room,
+                out -> out.writeByte(of.member()).writeLong(of.world()).writeLong(of.version()));
+    }
+
+    private ByteBuf write(
+            int kind, int before, Frame.Msg msg, Room room, Consumer<ByteBuf> writesBefore) {
         byte[] type = nameBytes("type", msg.body().type());
         byte[] refusal = msg.refusal().map(FrameFields::textBytes).orElse(null);
-        int fields = 8 + 8 + 1 + (refusal == null ? 0 : 2 + refusal.length) + 2 + type.length;
-        ByteBuf out = begin(MSG, fields, msg.body(), room);
+        int fields =
+                before + 8 + 8 + 1 + (refusal == null ? 0 : 2 + refusal.length) + 2 + type.length;
+        ByteBuf out = begin(kind, fields, msg.body(), room);
+        writesBefore.accept(out);
         out.writeLong(msg.number());
         out.writeLong(msg.answers());
         out.writeByte(refusal == null ? 0 : 1);
@@ -405,6 +426,7 @@ final class FrameCodec {
                             bytes);
             case PAST -> new Signal.Arrived(new Frame.Past(readEpochs(in)), bytes);
             case SEEN -> new Signal.Arrived(new Frame.Seen(readMark(in)), bytes);
+            case TAGGED -> new Signal.Arrived(new Frame.Tagged(readVertex(in), readMsg(in)), bytes);
             case COVERED -> new Signal.Arrived(new Frame.Covered(readMark(in)), bytes);
             case KEEPALIVE -> new Signal.KeepAlive();
             case GOODBYE -> new Signal.Goodbye(printable(readText(in)));
@@ -435,6 +457,15 @@ final class FrameCodec {
         long answers = readNumber(in, "answered message", 0);
         Optional<String> refusal = readFlag(in) ? Optional.of(readText(in)) : Optional.empty();
         return new Frame.Msg(number, answers, refusal, readBody(in));
+    }
+
+    private static Vertex readVertex(ByteBuf in) {
+        int member = readByte(in);
+        if (member >= GroupHead.MOST_MEMBERS) {
+            throw new BadFrameException(
+                    "a group has members 0 to " + (GroupHead.MOST_MEMBERS - 1) + ", not " + member);
+        }
+        return new Vertex(member, readNumber(in, "world", 1), readNumber(in, "version", 0));
     }
 
     private static Mark readMark(ByteBuf in) {

@@ -80,7 +80,7 @@ class FrameCodecTest {
                     00000000               | a frame has 1 to 4096 bytes (frameBytes), not 0
                     00001001               | a frame has 1 to 4096 bytes (frameBytes), not 4097
                     ffffffff               | a frame has 1 to 4096 bytes (frameBytes), not 4294967295
-                    000000010e             | there is no frame of kind 14
+                    000000010f             | there is no frame of kind 15
                     000000110c00000000000000000000000000000001 | the number of the epoch is from 1, not 0
                     000000020b00           | a frame ends within a field
                     000000210b0000000000000002000000000000000300000000000000020000000000000003 | \

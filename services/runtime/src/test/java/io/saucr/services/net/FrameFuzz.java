@@ -12,6 +12,8 @@ import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Mark;
+import io.saucr.services.core.speculation.GroupHead;
+import io.saucr.services.core.speculation.Vertex;
 import io.saucr.services.wire.BadFrameException;
 import java.time.Duration;
 import java.util.Optional;
@@ -187,7 +189,7 @@ public final class FrameFuzz {
 
     /** Any frame that may be sent. */
     static Frame frame(Random random) {
-        return switch (random.nextInt(11)) {
+        return switch (random.nextInt(12)) {
             case 0 ->
                     new Frame.Hello(
                             name(random),
@@ -198,12 +200,14 @@ public final class FrameFuzz {
                             count(random),
                             count(random),
                             count(random));
-            case 1 ->
-                    new Frame.Msg(
-                            1 + number(random) / 2,
-                            number(random),
-                            random.nextBoolean() ? Optional.of(text(random)) : Optional.empty(),
-                            body(random));
+            case 1 -> message(random);
+            case 10 ->
+                    new Frame.Tagged(
+                            new Vertex(
+                                    random.nextInt(GroupHead.MOST_MEMBERS),
+                                    1 + number(random) / 2,
+                                    number(random)),
+                            message(random));
             case 2 -> new Frame.Ack(number(random), random.nextInt(Integer.MAX_VALUE));
             case 3 -> new Frame.Refused(number(random), text(random));
             case 4 -> new Frame.Gone(birth(random));
@@ -217,6 +221,14 @@ public final class FrameFuzz {
                             number(random),
                             random.nextBoolean() ? Optional.of(body(random)) : Optional.empty());
         };
+    }
+
+    private static Frame.Msg message(Random random) {
+        return new Frame.Msg(
+                1 + number(random) / 2,
+                number(random),
+                random.nextBoolean() ? Optional.of(text(random)) : Optional.empty(),
+                body(random));
     }
 
     private static Mark mark(Random random) {
