@@ -136,6 +136,20 @@ public final class Leadership implements AutoCloseable {
         }
     }
 
+    /**
+     * Tells clients where the service answers, where that was not known when the head was taken.
+     * Once it is taken; returns at once.
+     *
+     * @param address host:port
+     */
+    public void publish(String address) {
+        node.run(
+                () -> {
+                    node.address(address);
+                    look();
+                });
+    }
+
     /** Whether this start wrote the head, or tried to: somebody may know of it then. */
     public boolean mayBeKnown() {
         return written;
