@@ -54,6 +54,9 @@ final class GroupMember implements AutoCloseable {
         /** The service is this member from now on; once, before all else. */
         void isMember(int index);
 
+        /** These are the members, by index; more may follow. */
+        void members(List<String> names);
+
         /** All that is on disk; empty while the passage to a world is not (D10). */
         Optional<Listing> listing();
 
@@ -426,6 +429,7 @@ final class GroupMember implements AutoCloseable {
             return;
         }
         isMember(member.getAsInt());
+        turns.members(names(now));
         if (coordination != null
                 && (coordination.head().epoch() != now.epoch()
                         || coordination.head().nonce() != now.nonce())) {
@@ -434,6 +438,10 @@ final class GroupMember implements AutoCloseable {
         if (coordination == null) {
             follow(now);
         }
+    }
+
+    private static List<String> names(GroupHead of) {
+        return of.members().stream().map(GroupHead.Member::name).toList();
     }
 
     private void isMember(int member) {
@@ -467,6 +475,7 @@ final class GroupMember implements AutoCloseable {
         epoch = Math.max(epoch, mine.epoch());
         OptionalInt self = mine.indexOf(name);
         isMember(self.getAsInt());
+        turns.members(names(mine));
         unfollow();
         LOG.info("{} coordinates the group {}, epoch {}", name, group, epoch);
         coordination =

@@ -343,6 +343,16 @@ final class VersionLog implements AutoCloseable {
         folder.member(new Membership(membership.group(), false, world, newest));
     }
 
+    /** How many bytes of records a snapshot would let go. After {@link #begin}. */
+    long bytesAboveBase() {
+        return journal.bytesAboveBase();
+    }
+
+    /** How long the last fsync took, in microseconds. After {@link #begin}. */
+    long lastFsyncMicros() {
+        return journal.lastFsyncMicros();
+    }
+
     /** Waits until all is on disk. The caller closes the folder. */
     @Override
     public void close() {

@@ -3,6 +3,8 @@ package io.saucr.services.turns;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Finals;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Group;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
@@ -14,6 +16,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -87,6 +90,11 @@ public interface Guard extends AutoCloseable {
 
     /** How long the last time took in which turns became final, in microseconds. Any thread. */
     long lastFsyncMicros();
+
+    /** What members of its group hear and say; of a service that is one. Any time. */
+    default Optional<Speculation> speculation() {
+        return Optional.empty();
+    }
 
     /** Where snapshots are put. */
     Folding folding();
@@ -218,6 +226,26 @@ public interface Guard extends AutoCloseable {
 
         /** The life is over, and no step of it begins any more. The first reason counts. */
         void over(Ending why);
+    }
+
+    /** Messages between members of a group, of turns that can be undone. Turn thread. */
+    interface Speculation extends Group {
+
+        /** What becomes of a message of another service. */
+        enum Taking {
+            TAKEN,
+            /** It comes again once both are in the same world (D4). */
+            DROPPED,
+            /** Its sender is no member, or says what cannot be. */
+            REFUSED
+        }
+
+        /**
+         * A message came; where it is taken, {@link Guard#done} is told of the turn that does so.
+         *
+         * @param from name of the sender
+         */
+        Taking heard(String from, Frame.Tagged message);
     }
 
     /** Snapshots of the state, which let records go (K10). */

@@ -91,6 +91,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
     private volatile boolean scarce;
     private volatile boolean held;
     private volatile Measures measures = Measures.NONE;
+    private boolean hasBegun;
 
     /** When the handler began that runs; 0 where none does. */
     private volatile long handlerSinceNanos;
@@ -196,6 +197,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
                                 options,
                                 surroundings,
                                 new AheadRules());
+        guard.speculation().ifPresent(core::group);
         start = guard.recover(new Survived());
         core.under(start.formers(), start.incarnations());
         recording.recovered();
@@ -289,6 +291,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
 
     @Override
     public void begin(Border border) {
+        hasBegun = true;
         recording.begin(requests.before(border));
         if (sideBySide != null) {
             sideBySide.begin();
@@ -311,6 +314,14 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
 
     @Override
     public void frame(Link link, Frame frame) {
+        if (frame instanceof Frame.Tagged it && guard.speculation().isPresent()) {
+            switch (guard.speculation().get().heard(link.peer(), it)) {
+                case TAKEN -> recording.perform(core.frame(link, it.message(), clock.get()));
+                case DROPPED -> LOG.debug("{}: {} of {} is not taken", name, it.of(), link.peer());
+                case REFUSED -> recording.perform(core.frame(link, it, clock.get()));
+            }
+            return;
+        }
         recording.perform(core.frame(link, frame, clock.get()));
     }
 
@@ -527,6 +538,10 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
 
     @Override
     public void undone(long upTo, String reason) {
+        if (!hasBegun) {
+            // It did nothing, and heard nothing: the next life hears all of it.
+            return;
+        }
         String undone = "it did not happen, as its turn was undone (" + reason + "); ask again";
         requests.undone(() -> recording.perform(core.undone(upTo, undone)));
     }

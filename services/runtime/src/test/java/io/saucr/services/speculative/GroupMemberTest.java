@@ -111,6 +111,7 @@ class GroupMemberTest {
         private boolean led;
         private boolean left;
         private String refused;
+        private List<String> names = List.of();
         int undone;
 
         /** So long nothing reaches the disk. */
@@ -140,6 +141,11 @@ class GroupMemberTest {
             storage.index = index;
             storage.member = true;
             versions = storage.versions();
+        }
+
+        @Override
+        public synchronized void members(List<String> all) {
+            names = all;
         }
 
         @Override
@@ -237,6 +243,10 @@ class GroupMemberTest {
             return left;
         }
 
+        synchronized List<String> names() {
+            return names;
+        }
+
         synchronized String refused() {
             return refused;
         }
@@ -302,6 +312,11 @@ class GroupMemberTest {
                 .extracting(GroupHead.Member::name)
                 .containsExactly("trips", "hotels", "cars");
         assertThat(head().world()).isEqualTo(1);
+        for (Running each : List.of(trips, hotels, cars)) {
+            Awaited.until(
+                    each.storage.name + " knows all",
+                    () -> each.names().equals(List.of("trips", "hotels", "cars")));
+        }
     }
 
     private GroupHead head() throws Exception {
