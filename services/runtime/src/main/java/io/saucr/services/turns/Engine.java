@@ -181,11 +181,11 @@ public final class Engine {
                 front.host(next);
                 next.begin();
                 LOG.warn(
-                        "{}: turns {} to {} are undone: {}. It continues behind turn {} after {}"
-                                + " ms",
+                        "{}: {} turns above turn {} are undone: {}. It continues behind turn {}"
+                                + " after {} ms",
                         place.name(),
-                        why.upTo() + 1,
-                        before.turns().core().newestTurn(),
+                        before.turns().core().newestTurn() - why.upTo(),
+                        why.upTo(),
                         why.reason(),
                         next.turns().recovered(),
                         (System.nanoTime() - begun) / 1_000_000);
