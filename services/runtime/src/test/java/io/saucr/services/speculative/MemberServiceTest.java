@@ -15,12 +15,16 @@ import io.saucr.services.ServiceException;
 import io.saucr.services.State;
 import io.saucr.services.client.BirthClient;
 import io.saucr.services.client.PlainClient;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.speculation.Vertex;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.local.LocalService;
 import io.saucr.services.net.Awaited;
+import io.saucr.services.turns.Guard.Speculation.Taking;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.wire.NetOptions;
@@ -341,6 +345,40 @@ class MemberServiceTest {
     }
 
     @Test
+    void d14NoInputIsTakenBeyondAsManyVersionsThatAreNotFinal() throws Exception {
+        Member trips = new Member("trips");
+        Member hotels = new Member("hotels");
+        Client ann = client("trips");
+        Client bob = client("hotels");
+        get(book(ann, 1, "hotels"));
+        trips.disk.hold();
+        CompletableFuture<Booked> waits = book(ann, 2, "hotels");
+        awaitHandled("hotels 2");
+        List<CompletableFuture<Booked>> behind = new ArrayList<>();
+        int next = 3;
+        while (hotels.service.guard().bytesNotFinal() < Long.MAX_VALUE) {
+            assertThat(next).isLessThan(10 * MemberGuard.MOST_NOT_FINAL);
+            int id = next++;
+            behind.add(book(bob, id));
+            Awaited.until(
+                    "it is handled, or none is any more",
+                    () ->
+                            handled.containsKey("hotels " + id)
+                                    || hotels.service.guard().bytesNotFinal() == Long.MAX_VALUE);
+        }
+        int last = next++;
+        behind.add(book(bob, last));
+        assertThat(next).isGreaterThan(MemberGuard.MOST_NOT_FINAL);
+        assertThat(handled).doesNotContainKey("hotels " + last);
+        trips.disk.release();
+        get(waits);
+        for (CompletableFuture<Booked> each : behind) {
+            get(each);
+        }
+        assertThat(hotels.booked()).isEqualTo(IntStream.range(1, next).boxed().toList());
+    }
+
+    @Test
     void aMemberThatLeftIsBackWithoutADecision() throws Exception {
         Member trips = new Member("trips");
         Client ann = named("ann", "trips");
@@ -460,6 +498,27 @@ class MemberServiceTest {
         assertThat(seen.get(30, TimeUnit.SECONDS).ids()).containsExactly(1, 2);
         Awaited.until("all are charged", () -> charged.size() == 4);
         assertThat(hotels.service.guard().rollbacks()).isZero();
+    }
+
+    @Test
+    void d4MessagesOfAnotherWorldAreNotTakenAndThoseOfNoMemberAreRefused() throws Exception {
+        Member trips = new Member("trips");
+        Member hotels = new Member("hotels");
+        get(book(client("trips"), 1, "hotels"));
+        MemberGuard guard = trips.service.guard();
+        assertThat(guard.world()).isEqualTo(1);
+        assertThat(guard.heard("hotels", message(1, 2))).isEqualTo(Taking.DROPPED);
+        assertThat(guard.heard("hotels", message(1, 1))).isEqualTo(Taking.TAKEN);
+        assertThat(guard.heard("hotels", message(0, 1))).isEqualTo(Taking.REFUSED);
+        assertThat(guard.heard("trips", message(0, 1))).isEqualTo(Taking.REFUSED);
+        assertThat(guard.heard("planes", message(2, 1))).isEqualTo(Taking.REFUSED);
+        assertThat(hotels.service.guard().heard("trips", message(0, 1))).isEqualTo(Taking.TAKEN);
+    }
+
+    private static Frame.Tagged message(int member, long world) {
+        Body body = new Body("none", new byte[0]);
+        return new Frame.Tagged(
+                new Vertex(member, world, 1), new Frame.Msg(9, 0, Optional.empty(), body));
     }
 
     @Test
