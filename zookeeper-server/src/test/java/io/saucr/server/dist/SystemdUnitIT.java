@@ -141,7 +141,7 @@ class SystemdUnitIT {
     @Order(4)
     void aServerThatDiesIsStartedAgain() throws Exception {
         String before = property("MainPID");
-        machine.succeed("kill", "-KILL", before);
+        machine.succeed("sh", "-c", "kill -KILL " + before);
         await().atMost(Scripts.LIMIT)
                 .until(
                         () ->
