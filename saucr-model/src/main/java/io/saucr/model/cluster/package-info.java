@@ -78,6 +78,8 @@
  *       the later one names a newer view than the asker's, and so may be enough (R23). Any other
  *       later one is as if the first had been lost.
  *   <li>The configuration never changes.
+ *   <li>There are voters only. An observer gets what is committed and acks nothing, so no decision
+ *       depends on it; {@code ObserversIT} has real ones.
  *   <li>Questions and answers of R22 overtake proposals and acks, which only allows more. Of
  *       several unread ones in a connection there is the newest: it serves what they serve. One
  *       that can serve no sync any more is not read. The entry that is proposed when nobody answers
