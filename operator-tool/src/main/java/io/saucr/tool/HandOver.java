@@ -57,7 +57,8 @@ final class HandOver {
             new AdminClient(connection)
                     .post(leader, "saucr/moveLeader", body, Deadline.in(connection.patience()));
         } catch (EndpointException e) {
-            throw new FailureException(e.of(leader, "knows no such order").getMessage(), e);
+            throw new FailureException(
+                    e.of(leader, "does not know this admin command").getMessage(), e);
         }
     }
 }

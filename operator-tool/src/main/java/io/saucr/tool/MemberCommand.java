@@ -35,7 +35,7 @@ final class MemberCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Which command?");
+        throw new ParameterException(spec.commandLine(), "A command is missing.");
     }
 
     /** The members. */

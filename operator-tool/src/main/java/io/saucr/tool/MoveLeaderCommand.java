@@ -14,8 +14,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Lets another server lead, for example before maintenance of the leader's machine.",
             "The leader stops proposing until everything is committed and the next one has it, names",
-            "it to the voters, and leaves. If that takes more than a second, it leads on.",
-            "Exits with 1 if it leads on, or if another server than TO was elected."
+            "it to the voters, and leaves. If that takes more than a second, it stays leader.",
+            "Exits with 1 if it stays leader, or if another server than TO was elected."
         })
 final class MoveLeaderCommand implements Callable<Integer> {
     @Mixin private ConnectionOptions options;
@@ -25,7 +25,7 @@ final class MoveLeaderCommand implements Callable<Integer> {
             index = "0",
             arity = "0..1",
             paramLabel = "TO",
-            description = "The number of the server that is to lead; else one that can.")
+            description = "The number of the server that is to lead. Default: one that can.")
     private Long to;
 
     @Parameters(

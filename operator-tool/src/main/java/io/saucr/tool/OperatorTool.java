@@ -93,7 +93,7 @@ public final class OperatorTool implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Which command?");
+        throw new ParameterException(spec.commandLine(), "A command is missing.");
     }
 
     @Command(

@@ -159,7 +159,7 @@ abstract class OrderCommand implements Callable<Integer> {
                     e.reason(),
                     e.reason() == Reason.UNKNOWN_COMMAND
                             ? place
-                                    + "knows no such order: this is a server of Apache's, or one with"
+                                    + "does not know this admin command: this is a server of Apache's, or one with"
                                     + " SAUCR off"
                             : place
                                     + e.getMessage()

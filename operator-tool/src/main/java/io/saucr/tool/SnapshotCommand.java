@@ -34,7 +34,7 @@ final class SnapshotCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Which command?");
+        throw new ParameterException(spec.commandLine(), "A command is missing.");
     }
 
     /** From a running server. */

@@ -21,11 +21,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code saucr top}: which paths, sessions or operations make the load. */
+/** {@code saucr top}: which paths, sessions or operations cause the load. */
 @Command(
         name = "top",
         description = {
-            "Shows which path prefixes, sessions or operations make the load.",
+            "Shows which path prefixes, sessions or operations cause the load.",
             "Each endpoint counts the requests of its own clients for an interval, and only then: name",
             "all servers. MEAN MS and MAX MS are from the arrival of a request to its answer.",
             "Exits with 1 if a server does not report."

@@ -28,16 +28,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * A guided minute: the same load in fast mode and in slow mode, on the disk as it is and on one
- * whose forces take 10 ms; then followers are killed, one after the other, until a bare majority is
- * left, and come back. Exit code 0 only if every acknowledged write is there at the end on every
- * server, and the mode changed as it should (as far as the servers report one).
+ * A demonstration of one minute: the same load in fast mode and in slow mode, on the disk as it is
+ * and on one whose forces take 10 ms; then followers are killed, one after the other, until a bare
+ * majority is left, and come back. Exit code 0 only if every acknowledged write is there at the end
+ * on every server, and the mode changed as it should (as far as the servers report one).
  */
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
         description =
-                "A guided minute: fast and slow mode, on your disk and on a slow one; servers die"
+                "Compares fast and slow mode in one minute, on your disk and on a slow one; servers die"
                         + " and return; every write is checked.")
 final class DemoCommand implements Callable<Integer> {
     private static final Duration CHANGE_LIMIT = Duration.ofSeconds(15);

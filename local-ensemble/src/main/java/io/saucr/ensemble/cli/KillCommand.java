@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "kill",
         mixinStandardHelpOptions = true,
-        description = "Ends servers abruptly (kill -9), as a crash does.")
+        description = "Kills servers (kill -9), as a crash does.")
 final class KillCommand implements Callable<Integer> {
     @Parameters(arity = "1..*", paramLabel = "ID")
     private List<Integer> ids;

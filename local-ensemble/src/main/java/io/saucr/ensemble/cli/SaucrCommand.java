@@ -42,14 +42,14 @@ import picocli.CommandLine.TypeConversionException;
             "  test    Tests each behaviour, or all (--all) or a few (--quick); the last line counts"
                     + " them.",
             "",
-            "State lives in the folder .saucr of the project, or in SAUCR_STATE.",
+            "State is in the folder .saucr of the project, or in SAUCR_STATE.",
         })
 public final class SaucrCommand implements Runnable {
     @Spec private CommandSpec spec;
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Which command?");
+        throw new ParameterException(spec.commandLine(), "A command is missing.");
     }
 
     public static void main(String[] args) {

@@ -672,7 +672,7 @@ class ToolIT {
             said = run(begin(secure, admin, join(List.of("slow"), tls)));
             assertThat(said.exitCode()).isEqualTo(1);
             assertThat(said.row(secure))
-                    .contains("knows no such order: this is a server of Apache's");
+                    .contains("does not know this admin command: this is a server of Apache's");
             assertThat(run(begin(secure, admin, join(List.of("mode", "--brief"), tls))).out())
                     .isEqualTo("off\n");
 

@@ -17,7 +17,7 @@ import org.apache.zookeeper.server.Request;
 
 /**
  * What the stages of a server report of each request: the time in each stage, whether it was slow,
- * and who makes the load. The stages have read the clock anyway, so nothing here does, unless a
+ * and who causes the load. The stages have read the clock anyway, so nothing here does, unless a
  * request was slow. Thread-safe; nothing waits, and without a slow request or somebody who waits
  * for {@link RequestTop} nothing is allocated.
  *
@@ -41,7 +41,7 @@ public final class RequestWatch {
         return stages;
     }
 
-    /** Who makes the load. */
+    /** Who causes the load. */
     public RequestTop top() {
         return top;
     }

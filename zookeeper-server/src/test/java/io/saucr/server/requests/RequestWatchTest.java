@@ -204,7 +204,7 @@ class RequestWatchTest {
         assertThat(RequestContent.bytes(request, true)).isEqualTo(5);
     }
 
-    // ---- Who makes the load ----
+    // ---- Who causes the load ----
 
     @ParameterizedTest
     @CsvSource({

@@ -68,7 +68,7 @@ public final class ServicesCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Which command?");
+        throw new ParameterException(spec.commandLine(), "A command is missing.");
     }
 
     @Command(name = "help", description = "Shows how a command is used: saucr-services help retry.")

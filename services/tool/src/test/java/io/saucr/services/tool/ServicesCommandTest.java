@@ -133,7 +133,7 @@ class ServicesCommandTest {
             delimiter = '|',
             value = {
                 "dance | there is no command 'dance'",
-                "'' | Which command?",
+                "'' | A command is missing.",
                 "status | Missing required option: '--url=HOST:PORT'",
                 "status --url localhost | a status page is HOST:PORT or a URL, such as",
                 "status --url ftp://localhost:1 | a status page is HOST:PORT or a URL",
