@@ -4,6 +4,7 @@ import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.load.ReconnectingWriters;
 import io.saucr.bench.measure.Experiment;
+import io.saucr.bench.measure.FreshEnsemble;
 import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.TimeSample;
@@ -15,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -157,10 +157,10 @@ final class MaintenanceComparison implements Callable<Integer> {
     }
 
     private final class Maintenance implements Experiment.Subject<TimeSample> {
-        private final List<String> jvmFlags;
+        private final FreshEnsemble ensembles;
 
         Maintenance(List<String> jvmFlags) {
-            this.jvmFlags = jvmFlags;
+            this.ensembles = new FreshEnsemble(settings.servers, jvmFlags);
         }
 
         @Override
@@ -173,23 +173,25 @@ final class MaintenanceComparison implements Callable<Integer> {
                 Configuration configuration, int round, Path work, RunFolder results)
                 throws Exception {
             Pauses pauses = new Pauses(configuration, round);
-            BenchEnsemble ensemble =
-                    new BenchEnsemble(configuration, settings.servers, jvmFlags, work);
-            try (ensemble) {
-                for (ServerProcess server : ensemble.servers().servers()) {
-                    server.configure("admin.enableServer", "true");
-                    server.configure("admin.serverAddress", server.address().clientHost());
-                }
-                ensemble.start();
-                ensemble.device(settings.device);
-                ensemble.awaitMode();
-                measureAll(ensemble, pauses);
-            } finally {
-                for (Map.Entry<Integer, Path> log : ensemble.logs().entrySet()) {
-                    results.keepLog(configuration.name(), log.getKey(), log.getValue());
-                }
-            }
-            return pauses.samples;
+            return ensembles.measure(
+                    configuration,
+                    work,
+                    results,
+                    configuration.name(),
+                    MaintenanceComparison::withAdminServers,
+                    ensemble -> {
+                        ensemble.device(settings.device);
+                        ensemble.awaitMode();
+                        measureAll(ensemble, pauses);
+                        return pauses.samples;
+                    });
+        }
+    }
+
+    private static void withAdminServers(BenchEnsemble ensemble) throws IOException {
+        for (ServerProcess server : ensemble.servers().servers()) {
+            server.configure("admin.enableServer", "true");
+            server.configure("admin.serverAddress", server.address().clientHost());
         }
     }
 

@@ -18,6 +18,11 @@ public record FreshEnsemble(int servers, List<String> jvmFlags) {
         T of(BenchEnsemble ensemble) throws Exception;
     }
 
+    /** What is done to it before it starts. */
+    public interface Preparation {
+        void of(BenchEnsemble ensemble) throws Exception;
+    }
+
     /**
      * Starts it, measures, ends it, and keeps its logs.
      *
@@ -32,8 +37,21 @@ public record FreshEnsemble(int servers, List<String> jvmFlags) {
             String name,
             Measurement<T> measurement)
             throws Exception {
+        return measure(configuration, work, results, name, unchanged -> {}, measurement);
+    }
+
+    /** The same of servers that are prepared first. */
+    public <T> T measure(
+            Configuration configuration,
+            Path work,
+            RunFolder results,
+            String name,
+            Preparation preparation,
+            Measurement<T> measurement)
+            throws Exception {
         BenchEnsemble ensemble = new BenchEnsemble(configuration, servers, jvmFlags, work);
         try (ensemble) {
+            preparation.of(ensemble);
             ensemble.start();
             return measurement.of(ensemble);
         } finally {
