@@ -91,7 +91,7 @@ final class ClientThread {
     /** Whether the ensemble may know of this start. */
     private boolean written;
 
-    /** Written by the thread; read under the lock by whoever submits. */
+    /** Written by the thread; read under the lock by the threads that submit. */
     private final Object lock = new Object();
 
     private String stopped;
@@ -174,7 +174,7 @@ final class ClientThread {
         events.add(
                 () -> {
                     for (Ephemeral each : records.ephemerals.values()) {
-                        // Whoever declares it again is told.
+                        // A caller that declares it again gets the outcome.
                         ephemerals.declare(each, new CompletableFuture<>());
                     }
                     long last = 0;
@@ -525,7 +525,7 @@ final class ClientThread {
         String key = records.open.get(number).key();
         records.take(decided);
         openKeys.remove(key);
-        // Who submits when it is told has room.
+        // A caller that submits from its callback has room.
         room.release();
         complete(futures.remove(number), operation, decided, own);
         append(decided, () -> act(chain.confirmed(number)));
@@ -597,7 +597,7 @@ final class ClientThread {
             future.completeExceptionally(failure);
         }
         ephemerals.end(failure);
-        // Whoever asked before the stop and was not heard yet.
+        // Callers that asked before the stop and have no answer yet.
         for (Runnable event = events.poll(); event != null; event = events.poll()) {
             if (event instanceof Question question) {
                 question.future().completeExceptionally(failure);
