@@ -25,22 +25,36 @@ class GateCommandTest {
         return new Comparison(slices);
     }
 
+    private static List<GateCommand.Line> worse(Comparison... starts) {
+        return GateCommand.lines(List.of(starts), 0.03).stream()
+                .filter(GateCommand.Line::worse)
+                .toList();
+    }
+
     @Test
     void aClearLossClosesTheGate() {
-        assertThat(GateCommand.worse(comparison(0.9, 0.01), 0.03))
+        assertThat(worse(comparison(0.9, 0.01), comparison(0.88, 0.01)))
                 .hasSize(2)
-                .hasEntrySatisfying(
-                        "throughput, " + UPDATE,
+                .first()
+                .satisfies(
                         line ->
-                                assertThat(line)
+                                assertThat(line.text())
                                         .startsWith("WORSE: throughput, update, 8 clients, hdd")
-                                        .endsWith("of commit"));
+                                        .endsWith("of commit; starts: 0.90 0.88"));
     }
 
     @Test
     void aLossWithinToleranceOrNoiseLeavesItOpen() {
-        assertThat(GateCommand.worse(comparison(0.98, 0.005), 0.03)).isEmpty();
-        assertThat(GateCommand.worse(comparison(0.96, 0.1), 0.03)).isEmpty();
-        assertThat(GateCommand.worse(comparison(1.2, 0.01), 0.03)).isEmpty();
+        assertThat(worse(comparison(0.98, 0.005))).isEmpty();
+        assertThat(worse(comparison(0.96, 0.1))).isEmpty();
+        assertThat(worse(comparison(1.2, 0.01))).isEmpty();
+    }
+
+    @Test
+    void serversThatStartedBadlyOnceDoNotCloseIt() {
+        assertThat(worse(comparison(0.8, 0.01), comparison(1.01, 0.01))).isEmpty();
+        assertThat(GateCommand.lines(List.of(comparison(0.8, 0.01), comparison(1.01, 0.01)), 0.03))
+                .extracting(GateCommand.Line::text)
+                .anySatisfy(text -> assertThat(text).startsWith("throughput").endsWith(" 0.80 1.01"));
     }
 }
