@@ -375,7 +375,7 @@ class VisibilityIT {
     @Order(7)
     void theGuideExplainsEveryAlertAndEveryMetric() throws Exception {
         String guide =
-                Files.readString(BuiltDistribution.home().resolve("docs/operate/operating.md"));
+                Files.readString(BuiltDistribution.home().resolve("docs/operate/metrics.md"));
         Matcher alert =
                 Pattern.compile("alert: (\\w+)")
                         .matcher(Files.readString(conf("saucr-alerts.yml")));

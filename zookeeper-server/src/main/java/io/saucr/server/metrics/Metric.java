@@ -5,7 +5,7 @@ package io.saucr.server.metrics;
  * it is, and what Prometheus says of it.
  *
  * <p>To add one, add a constant here, show its value in {@code SaucrStatus} (or, for a summary,
- * take it from {@link Exposition#summary}), and explain it in {@code docs/operate/operating.md}.
+ * take it from {@link Exposition#summary}), and explain it in {@code docs/operate/metrics.md}.
  * The names keep the rules that {@code promtool check metrics} checks: Prometheus wants {@code
  * _total} after a counter and seconds for a time, where {@code mntr} has neither.
  */

@@ -28,7 +28,7 @@ class MetricTest {
     void namesAreDifferentAndEveryMetricIsExplained() throws Exception {
         assertThat(Stream.of(Metric.values()).map(Metric::key)).doesNotHaveDuplicates();
         assertThat(Stream.of(Metric.values()).map(Metric::prometheusName)).doesNotHaveDuplicates();
-        String guide = Files.readString(Path.of("../docs/operate/operating.md"));
+        String guide = Files.readString(Path.of("../docs/operate/metrics.md"));
         for (Metric metric : Metric.values()) {
             assertThat(metric.help()).endsWith(".").doesNotContain(metric.key());
             assertThat(guide)
