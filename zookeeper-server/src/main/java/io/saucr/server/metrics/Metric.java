@@ -5,9 +5,9 @@ package io.saucr.server.metrics;
  * it is, and what Prometheus says of it.
  *
  * <p>To add one, add a constant here, show its value in {@code SaucrStatus} (or, for a summary,
- * take it from {@link Exposition#summary}), and explain it in {@code docs/operate/metrics.md}.
- * The names keep the rules that {@code promtool check metrics} checks: Prometheus wants {@code
- * _total} after a counter and seconds for a time, where {@code mntr} has neither.
+ * take it from {@link Exposition#summary}), and explain it in {@code docs/operate/metrics.md}. The
+ * names keep the rules that {@code promtool check metrics} checks: Prometheus wants {@code _total}
+ * after a counter and seconds for a time, where {@code mntr} has neither.
  */
 public enum Metric {
     MODE(
