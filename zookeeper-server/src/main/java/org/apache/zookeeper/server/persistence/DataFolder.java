@@ -287,10 +287,51 @@ public final class DataFolder {
                 requireReadable(file);
             }
         }
+        requireNoOverlap(data(folder, LOG, OLDEST_FIRST));
         List<Path> copies = newestCopies(data(folder, SNAPSHOT, NEWEST_FIRST));
         if (!copies.isEmpty()) {
             throw copiedSnapshot(copies.get(0));
         }
+    }
+
+    /**
+     * No log file without an entry is within the range of the file before it. A reader that begins
+     * at such a file would pass over the entries that are there, and the rest of the log would seem
+     * to be damaged.
+     *
+     * @param logs oldest first
+     */
+    private static void requireNoOverlap(List<Path> logs) throws IOException {
+        for (int i = 1; i < logs.size(); i++) {
+            long last = holdsEntry(logs.get(i)) ? -1 : lastEntry(logs.get(i - 1));
+            if (last >= zxidOf(logs.get(i))) {
+                throw new IOException(
+                        logs.get(i)
+                                + " holds no entry that can be read, and "
+                                + name(logs.get(i - 1))
+                                + " has the entries through "
+                                + Zxid.toString(last)
+                                + ", so it is no file of this log: perhaps a copy that was not"
+                                + " finished. Move it out of this folder");
+            }
+        }
+    }
+
+    private static boolean holdsEntry(Path log) throws IOException {
+        try (RawLog.Reader reader = RawLog.readFile(log)) {
+            return reader.next() != null;
+        }
+    }
+
+    /** -1 if there is none that can be read. */
+    private static long lastEntry(Path log) throws IOException {
+        long last = -1;
+        try (RawLog.Reader reader = RawLog.readFile(log)) {
+            for (RawLog.Entry entry = reader.next(); entry != null; entry = reader.next()) {
+                last = entry.zxid();
+            }
+        }
+        return last;
     }
 
     private static void refuseRenamed(Path file, String meant) throws IOException {

@@ -254,6 +254,28 @@ class DataFolderTest {
                 .hasMessageContaining("a copy of log.100000001 or was renamed");
     }
 
+    /**
+     * A copy that was not finished, as on a full disk. Readers begin at the newest file whose name
+     * is not after the snapshot, and would not see the entries in the file before it.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {0, TxnLogFormat.FILE_HEADER_BYTES, TxnLogFormat.FILE_HEADER_BYTES + 30})
+    void aLogWithoutEntriesWithinAnotherRefusesTheStart(int bytes) throws Exception {
+        write(1, 9);
+        Path log = file("log.100000001");
+        Path copy =
+                Files.write(file("log.100000004"), Arrays.copyOf(Files.readAllBytes(log), bytes));
+        assertThatThrownBy(() -> DataFolder.requireClear(version(), version()))
+                .hasMessageStartingWith(copy + " holds no entry that can be read, and ")
+                .hasMessageContaining("log.100000001 has the entries through 0x100000009")
+                .hasMessageEndingWith("Move it out of this folder");
+
+        // Of a power cut: its first entry was to follow.
+        Files.move(copy, file("log.10000000a"));
+        assertThatCode(() -> DataFolder.requireClear(version(), version()))
+                .doesNotThrowAnyException();
+    }
+
     @ParameterizedTest
     @EnumSource(SnapStream.StreamMode.class)
     void aCopyOfASnapshotUnderALaterZxidRefusesTheStartAndIsNoData(SnapStream.StreamMode mode)
