@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -64,17 +65,23 @@ public final class CrashCommand implements Runnable {
 
     /** Runs one command line; returns its exit status. */
     static int execute(String... arguments) {
-        return new CommandLine(new CrashCommand(arguments))
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler(
-                        (failure, line, parsed) -> {
-                            for (Throwable t = failure; t != null; t = t.getCause()) {
-                                line.getErr()
-                                        .println(t == failure ? "" + t.getMessage() : "  " + t);
-                            }
-                            return 1;
-                        })
-                .execute(arguments);
+        // Clients with TLS read theirs, see Encryption.
+        Properties before = (Properties) System.getProperties().clone();
+        try {
+            return new CommandLine(new CrashCommand(arguments))
+                    .setCaseInsensitiveEnumValuesAllowed(true)
+                    .setExecutionExceptionHandler(
+                            (failure, line, parsed) -> {
+                                for (Throwable t = failure; t != null; t = t.getCause()) {
+                                    line.getErr()
+                                            .println(t == failure ? "" + t.getMessage() : "  " + t);
+                                }
+                                return 1;
+                            })
+                    .execute(arguments);
+        } finally {
+            System.setProperties(before);
+        }
     }
 
     /** The arguments that this program was started with. */
@@ -188,7 +195,7 @@ public final class CrashCommand implements Runnable {
             final boolean model = names.remove("vr-ideal");
             List<SystemUnderTest> systems = new ArrayList<>();
             for (String name : names) {
-                systems.add(systemOptions.system(name));
+                systems.add(systemOptions.system(name, machines.out));
             }
             List<Sequence> sequences = sequences();
             List<FaultPlan> plans = conditions.plans();

@@ -57,7 +57,7 @@ final class Figure11Command implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        SystemUnderTest system = systems.system("saucr");
+        SystemUnderTest system = systems.system("saucr", machines.out);
         List<ReactionPlan> plans = new ArrayList<>();
         for (int round = 1; round <= rounds; round++) {
             for (long heartbeat : heartbeatMillis) {

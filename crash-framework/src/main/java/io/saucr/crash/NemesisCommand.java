@@ -83,7 +83,7 @@ final class NemesisCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        SystemUnderTest tested = systems.system(system);
+        SystemUnderTest tested = systems.system(system, machines.out);
         List<NemesisPlan> plans = plans(tested.situationAware());
         return machines.run(
                 command.arguments(),

@@ -1,7 +1,11 @@
 package io.saucr.crash;
 
+import io.saucr.crash.campaign.Sequence;
 import io.saucr.crash.campaign.SystemUnderTest;
+import io.saucr.crash.fault.RootBackend;
 import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.Encryption;
+import io.saucr.ensemble.Encryption.Tls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,10 +45,23 @@ final class SystemOptions {
             description = "KEY=VALUE of zoo.cfg for every system; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
+    @Option(
+            names = "--tls",
+            paramLabel = "WHERE",
+            defaultValue = "NONE",
+            description =
+                    "Where TLS is used, one of ${COMPLETION-CANDIDATES}. quorum: between servers;"
+                            + " all: also between clients and servers. Take another --out for"
+                            + " each. Default: ${DEFAULT-VALUE}.")
+    private Tls tls = Tls.NONE;
+
     /**
+     * The system of that name. If clients use TLS, all clients of this process do from now on.
+     *
+     * @param out of the campaign; with TLS it gets the keys
      * @throws IOException if there is no such system, or not what it takes
      */
-    SystemUnderTest system(String name) throws IOException {
+    SystemUnderTest system(String name, Path out) throws IOException {
         SystemUnderTest system =
                 switch (name) {
                     case "zk-disk" -> SystemUnderTest.diskDurable(stock());
@@ -57,7 +74,20 @@ final class SystemOptions {
                 };
         Map<String, String> all = new LinkedHashMap<>(system.settings());
         all.putAll(settings);
-        return new SystemUnderTest(system.name(), system.distribution(), all);
+        return new SystemUnderTest(system.name(), system.distribution(), all, encryption(out));
+    }
+
+    private Encryption encryption(Path out) throws IOException {
+        if (tls == Tls.NONE) {
+            return Encryption.NONE;
+        }
+        Encryption encryption =
+                Encryption.of(
+                        tls,
+                        Files.createDirectories(out.resolve("tls")),
+                        RootBackend.addresses(Sequence.MOST_SERVERS));
+        encryption.encryptClientsOfThisProcess();
+        return encryption;
     }
 
     /**

@@ -100,6 +100,33 @@ class CrashCommandIT {
                 .doesNotContain("BROKEN");
     }
 
+    /** Clients reach the servers only by the ports that want TLS. */
+    @Test
+    @Order(4)
+    void withTlsEverywhereANemesisRunIsLinearizable() {
+        String said =
+                CommandOutput.run(
+                        0,
+                        "nemesis",
+                        "--tls",
+                        "all",
+                        "--system",
+                        "saucr",
+                        "-n",
+                        "3",
+                        "--seconds",
+                        "5",
+                        "--faults",
+                        "kill,power_cut",
+                        "-o",
+                        work.resolve("tls").toString(),
+                        "--distribution",
+                        distribution.toString());
+        assertThat(said).contains("1/1  LINEARIZABLE");
+        assertThat(work.resolve("tls/tls/keys.p12")).exists();
+        assertThat(System.getProperty("zookeeper.client.secure")).isNull();
+    }
+
     @Test
     @Order(4)
     void aNemesisRunIsLinearizableAndItsHistoryCanBeCheckedAgain() throws Exception {

@@ -30,7 +30,7 @@ class SystemOptionsTest {
         Path first = SystemOptions.distribution(null);
         assertThat(SystemOptions.distribution(null)).isEqualTo(first).startsWith(root);
         build("3.9.5", 2000);
-        Distribution tested = new SystemOptions().system("saucr").distribution();
+        Distribution tested = new SystemOptions().system("saucr", root).distribution();
         assertThat(tested.version()).isEqualTo("3.9.5");
         assertThat(first.resolve("lib/zookeeper-3.9.4.jar")).exists();
     }
@@ -54,7 +54,7 @@ class SystemOptionsTest {
     @Test
     void withoutOneItSaysWhatIsNeeded() {
         System.setProperty(SystemOptions.ROOT, root.toString());
-        assertThatThrownBy(() -> new SystemOptions().system("saucr"))
+        assertThatThrownBy(() -> new SystemOptions().system("saucr", root))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("--distribution");
     }

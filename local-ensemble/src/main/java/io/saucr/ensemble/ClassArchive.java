@@ -199,7 +199,7 @@ public final class ClassArchive {
     }
 
     private static void use(String server) throws IOException, InterruptedException {
-        try (ClientSession client = ClientSession.connected(server, TRAINING_LIMIT)) {
+        try (ClientSession client = ClientSession.connectedWithoutTls(server, TRAINING_LIMIT)) {
             client.create("/a", new byte[100], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
             client.setData("/a", new byte[100], 0);
             client.getData("/a", false, null);

@@ -1,5 +1,6 @@
 package io.saucr.ensemble;
 
+import io.saucr.core.config.HostPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -43,11 +44,17 @@ public final class Ensemble implements AutoCloseable {
 
     private final Hosting hosting;
     private final List<ServerProcess> servers;
+
+    /** Whether clients use TLS. */
+    private final boolean secure;
+
     private final Thread hook = new Thread(this::killAll, "kill servers");
 
-    private Ensemble(Hosting hosting, List<ServerProcess> servers, boolean endsWithJvm) {
+    private Ensemble(
+            Hosting hosting, List<ServerProcess> servers, boolean secure, boolean endsWithJvm) {
         this.hosting = hosting;
         this.servers = List.copyOf(servers);
+        this.secure = secure;
         if (endsWithJvm) {
             Runtime.getRuntime().addShutdownHook(hook);
         }
@@ -65,6 +72,7 @@ public final class Ensemble implements AutoCloseable {
         private int observers;
         private LoopbackHosting.Disk disk = LoopbackHosting.Disk.PLAIN;
         private Hosting hosting;
+        private Encryption encryption = Encryption.NONE;
         private Path scripts;
         private String folderName = "server-";
 
@@ -136,6 +144,16 @@ public final class Ensemble implements AutoCloseable {
             return this;
         }
 
+        /**
+         * What is encrypted. With {@link Encryption.Tls#ALL} servers listen on {@link
+         * Hosting#securePort} as well, and {@link Ensemble#connectString} names those ports.
+         */
+        public Builder encryption(Encryption chosen) {
+            this.encryption = chosen;
+            chosen.settings().forEach(this::set);
+            return this;
+        }
+
         /** What the servers' folders are called, before the number; preset: {@code server-}. */
         Builder folderName(String beginning) {
             this.folderName = beginning;
@@ -183,6 +201,10 @@ public final class Ensemble implements AutoCloseable {
                 keys.putIfAbsent("clientPort", Integer.toString(address.clientPort()));
                 keys.putIfAbsent("clientPortAddress", address.clientHost());
                 keys.putIfAbsent("admin.serverPort", Integer.toString(address.adminPort()));
+                if (encryption.ofClients()) {
+                    keys.put("secureClientPort", Integer.toString(host.securePort(id)));
+                    keys.put("secureClientPortAddress", address.clientHost());
+                }
                 if (id > voters) {
                     keys.put("peerType", "observer");
                 }
@@ -196,7 +218,7 @@ public final class Ensemble implements AutoCloseable {
                                 keys,
                                 launcher(id, home, host)));
             }
-            return new Ensemble(host, servers, scripts == null);
+            return new Ensemble(host, servers, encryption.ofClients(), scripts == null);
         }
 
         private Launcher launcher(int id, Path home, Hosting host) {
@@ -253,9 +275,15 @@ public final class Ensemble implements AutoCloseable {
 
     /** The client addresses of all servers, for a ZooKeeper client. */
     public String connectString() {
-        return servers.stream()
-                .map(server -> server.address().client())
-                .collect(Collectors.joining(","));
+        return servers.stream().map(server -> client(server.id())).collect(Collectors.joining(","));
+    }
+
+    /** Where clients connect to server {@code id}, with TLS if they use it. */
+    public String client(int id) {
+        ServerAddress address = server(id).address();
+        return secure
+                ? new HostPort(address.clientHost(), hosting.securePort(id)).toString()
+                : address.client();
     }
 
     /** Starts every server that does not run; returns at once. */

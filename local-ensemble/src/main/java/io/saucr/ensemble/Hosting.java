@@ -13,6 +13,16 @@ public interface Hosting extends AutoCloseable {
     /** Where server {@code id} listens; the same for the life of the hosting. */
     ServerAddress address(int id);
 
+    /**
+     * The port on which server {@code id} listens for clients with TLS, at the address of its other
+     * one.
+     *
+     * @throws UnsupportedOperationException if these machines have none
+     */
+    default int securePort(int id) {
+        throw new UnsupportedOperationException("no port for clients with TLS");
+    }
+
     /** An empty or used folder, the server's disk. */
     Path dataDirectory(int id);
 

@@ -86,6 +86,17 @@ public final class LoopbackHosting implements Hosting {
                 ports.port(base + 3));
     }
 
+    /** The last ports of the block, which up to eight servers leave free. */
+    @Override
+    public int securePort(int id) {
+        int index = PortBlock.SIZE - id;
+        if (index < data.size() * 4) {
+            throw new UnsupportedOperationException(
+                    data.size() + " servers with TLS for clients: at most 8 have ports");
+        }
+        return ports.port(index);
+    }
+
     @Override
     public Path dataDirectory(int id) {
         return data.get(id - 1);

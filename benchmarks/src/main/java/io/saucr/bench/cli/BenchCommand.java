@@ -107,7 +107,7 @@ public final class BenchCommand {
                                     command.getErr().println("saucr-bench: " + message(failure));
                                     return failure instanceof IllegalArgumentException ? 2 : 1;
                                 });
-        // Clients with TLS read theirs, see Security.
+        // Clients with TLS read theirs, see Encryption.
         Properties before = (Properties) System.getProperties().clone();
         try {
             return HostPressure.around(

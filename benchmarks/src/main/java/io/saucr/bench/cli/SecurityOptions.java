@@ -2,8 +2,9 @@ package io.saucr.bench.cli;
 
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.ensemble.Security;
-import io.saucr.bench.ensemble.Security.Tls;
 import io.saucr.bench.measure.WorkFolder;
+import io.saucr.ensemble.Encryption;
+import io.saucr.ensemble.Encryption.Tls;
 import java.io.IOException;
 import java.util.List;
 import picocli.CommandLine.Option;
@@ -48,7 +49,9 @@ final class SecurityOptions {
 
     /** The same configurations, secured. Makes the keys, in a folder that is there for the run. */
     List<Configuration> of(List<Configuration> configurations, WorkFolder work) throws IOException {
-        Security security = Security.of(tls, netty, work.path());
+        Encryption encryption = Encryption.of(tls, work.path(), List.of());
+        encryption.encryptClientsOfThisProcess();
+        Security security = new Security(encryption, netty);
         return configurations.stream().map(each -> each.secured(security)).toList();
     }
 }

@@ -8,7 +8,6 @@ import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.FsyncShim;
 import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.Majority;
-import io.saucr.ensemble.ServerAddress;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
 import java.io.IOException;
@@ -84,27 +83,9 @@ public final class BenchEnsemble implements MeasuredEnsemble {
             builder.jvm(jvmFlags);
         }
         configuration.security().settings().forEach(builder::set);
+        builder.encryption(configuration.security().encryption());
         configuration.settings().forEach(builder::set);
         this.ensemble = builder.build();
-        if (clientsUseTls()) {
-            for (ServerProcess server : ensemble.servers()) {
-                int port = secureAddress(server).clientPort();
-                server.configure("secureClientPort", Integer.toString(port));
-            }
-        }
-    }
-
-    private boolean clientsUseTls() {
-        return configuration.security().tls() == Security.Tls.ALL;
-    }
-
-    /** That of a server that does not exist; its port for clients is this one's for TLS. */
-    private ServerAddress secureAddress(ServerProcess server) {
-        return hosting.address(ensemble.size() + server.id());
-    }
-
-    private String client(ServerProcess server) {
-        return (clientsUseTls() ? secureAddress(server) : server.address()).client();
     }
 
     @Override
@@ -268,10 +249,10 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         List<String> addresses = new ArrayList<>();
         for (ServerProcess server : running()) {
             if (votes(server) && server.id() != leader) {
-                addresses.add(client(server));
+                addresses.add(ensemble.client(server.id()));
             }
         }
-        addresses.add(client(ensemble.server(leader)));
+        addresses.add(ensemble.client(leader));
         return addresses;
     }
 

@@ -12,6 +12,9 @@ import java.util.stream.Collectors;
  * crashes servers or brings some back, never both. Written as {@code 12345>345>12345}. Immutable.
  */
 public record Sequence(List<ClusterState> states) {
+    /** As many as have a digit. */
+    public static final int MOST_SERVERS = 9;
+
     public Sequence {
         states = List.copyOf(states);
         if (states.size() < 3) {
@@ -22,7 +25,7 @@ public record Sequence(List<ClusterState> states) {
             throw new IllegalArgumentException(
                     text(states) + ": must begin and end with the same servers, all from 1");
         }
-        if (all.alive().size() < 3 || all.alive().size() > 9) {
+        if (all.alive().size() < 3 || all.alive().size() > MOST_SERVERS) {
             throw new IllegalArgumentException(text(states) + ": needs 3 to 9 servers");
         }
         for (int i = 1; i < states.size(); i++) {

@@ -119,7 +119,7 @@ public final class SequenceRunner {
                         .voters(sequence.servers())
                         .hosting(backend)
                         .set("cnxTimeout", "500");
-        system.settings().forEach(builder::set);
+        system.configure(builder);
         try (Ensemble ensemble = builder.build()) {
             if (plan.logFolder()) {
                 for (ServerProcess server : ensemble.servers()) {
@@ -610,9 +610,7 @@ public final class SequenceRunner {
     }
 
     private String connectString(ClusterState state) {
-        return state.alive().stream()
-                .map(id -> ensemble.server(id).address().client())
-                .collect(Collectors.joining(","));
+        return state.alive().stream().map(ensemble::client).collect(Collectors.joining(","));
     }
 
     private void event(String kind, ClusterState state, Map<String, String> details) {

@@ -214,7 +214,30 @@ public final class RootBackend implements FaultBackend {
 
     @Override
     public ServerAddress address(int id) {
-        return new ServerAddress(id, "10.77.1." + id, 2888, 3888, "10.77.0." + id, 2181, 8080);
+        return new ServerAddress(id, peerHost(id), 2888, 3888, clientHost(id), 2181, 8080);
+    }
+
+    /** Every address of the machines of so many servers, and that of their clients. */
+    public static List<String> addresses(int servers) {
+        List<String> addresses = new ArrayList<>(List.of(OUTSIDE));
+        for (int id = 1; id <= servers; id++) {
+            addresses.add(peerHost(id));
+            addresses.add(clientHost(id));
+        }
+        return addresses;
+    }
+
+    private static String peerHost(int id) {
+        return "10.77.1." + id;
+    }
+
+    private static String clientHost(int id) {
+        return "10.77.0." + id;
+    }
+
+    @Override
+    public int securePort(int id) {
+        return 2281;
     }
 
     @Override

@@ -93,6 +93,11 @@ public final class UnprivilegedBackend implements FaultBackend {
     }
 
     @Override
+    public int securePort(int id) {
+        return hosting.securePort(id);
+    }
+
+    @Override
     public Path dataDirectory(int id) {
         return hosting.dataDirectory(id);
     }

@@ -64,7 +64,7 @@ public final class NemesisRunner {
                         .voters(plan.servers())
                         .hosting(backend)
                         .set("cnxTimeout", "500");
-        system.settings().forEach(builder::set);
+        system.configure(builder);
         boolean moves = plan.kinds().contains(FaultKind.MOVE_LEADER);
         if (moves) {
             builder.set("admin.enableServer", "true");

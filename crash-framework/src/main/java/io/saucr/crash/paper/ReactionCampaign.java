@@ -95,7 +95,7 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
                         .hosting(machines)
                         .set("cnxTimeout", "500")
                         .set("saucr.heartbeatInterval", plan.heartbeat().toMillis() + "ms");
-        system.settings().forEach(builder::set);
+        system.configure(builder);
         try (Ensemble ensemble = builder.build()) {
             ensemble.start();
             ensemble.awaitServing(PATIENCE);
