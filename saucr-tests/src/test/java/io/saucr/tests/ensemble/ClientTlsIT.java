@@ -21,11 +21,16 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Clients that use Netty, with TLS on one port and without on the other, write while the mode
- * changes and while a server crashes in fast mode. All other tests use NIO on both sides.
+ * changes and while a server crashes in fast mode. Meanwhile both ports have hundreds of
+ * connections that hesitate. All other tests use NIO on both sides.
  */
 @NeedsCompiler
 class ClientTlsIT {
     private static final int VOTERS = 3;
+
+    /** Of each kind, on each port. */
+    private static final int HESITATING = 30;
+
     private static final int SESSION_MILLIS = 10_000;
 
     @Test
@@ -53,13 +58,13 @@ class ClientTlsIT {
                                 .set("ssl.trustStore.password", Certificates.PASSWORD))) {
             for (int id : ensemble.all()) {
                 ensemble.server(id)
-                        .configure("secureClientPort", Integer.toString(securePort(hosting, id)));
+                        .configure("secureClientPort", Integer.toString(hosting.securePort(id)));
                 ensemble.restart(id);
             }
             ensemble.awaitServing();
             String secure =
                     ensemble.all().stream()
-                            .map(id -> "127.0.0.1:" + securePort(hosting, id))
+                            .map(id -> "127.0.0.1:" + hosting.securePort(id))
                             .collect(Collectors.joining(","));
             ZKClientConfig tls = netty();
             tls.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
@@ -70,10 +75,11 @@ class ClientTlsIT {
             for (int id : ensemble.all()) {
                 assertThat(plainAnswer(ensemble.server(id).address().clientPort()))
                         .isEqualTo("imok");
-                assertThat(plainAnswer(securePort(hosting, id))).doesNotContain("imok");
+                assertThat(plainAnswer(hosting.securePort(id))).doesNotContain("imok");
             }
             ensemble.awaitFast();
-            try (AckedWrites secured =
+            try (HesitatingPeers hesitating = new HesitatingPeers();
+                    AckedWrites secured =
                             new AckedWrites(
                                     Client.connected(secure, SESSION_MILLIS, tls), "/tls", 8);
                     AckedWrites plain =
@@ -82,6 +88,10 @@ class ClientTlsIT {
                                             ensemble.connectString(), SESSION_MILLIS, netty()),
                                     "/plain",
                                     8)) {
+                for (int id : ensemble.all()) {
+                    hesitating.connectTo(ensemble.server(id).address().clientPort(), HESITATING);
+                    hesitating.connectTo(hosting.securePort(id), HESITATING);
+                }
                 secured.awaitMore(200);
                 plain.awaitMore(200);
                 int leader = ensemble.awaitFast();
@@ -101,7 +111,7 @@ class ClientTlsIT {
                 secured.stop();
                 plain.stop();
                 for (int id : ensemble.all()) {
-                    String address = "127.0.0.1:" + securePort(hosting, id);
+                    String address = "127.0.0.1:" + hosting.securePort(id);
                     try (Client reader = Client.connected(address, SESSION_MILLIS, tls)) {
                         secured.assertAllIn(reader);
                         plain.assertAllIn(reader);
@@ -112,11 +122,6 @@ class ClientTlsIT {
                 }
             }
         }
-    }
-
-    /** The client port of an address that no server has. */
-    private static int securePort(LoopbackHosting hosting, int id) {
-        return hosting.address(VOTERS + id).clientPort();
     }
 
     private static ZKClientConfig netty() {

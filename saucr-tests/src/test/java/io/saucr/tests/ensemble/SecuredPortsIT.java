@@ -66,17 +66,32 @@ class SecuredPortsIT {
     }
 
     @Test
+    void atOpenPortsPeersThatHesitateHoldUpNoRecovery() throws Exception {
+        try (SaucrEnsemble ensemble = SaucrEnsemble.start(describe("open-ports-hesitating"));
+                HesitatingPeers hesitating = new HesitatingPeers()) {
+            recovers(
+                    ensemble,
+                    () -> {
+                        hesitateAtAllPorts(ensemble, hesitating);
+                        assertAnswered(ensemble, PLAIN, NONE);
+                    });
+        }
+    }
+
+    @Test
     void saslLetsARecoveringServerInAndNobodyElse() throws Exception {
-        saslLetsInAndNobodyElse("sasl-ports", ensemble -> {});
+        saslLetsInAndNobodyElse("sasl-ports", ensemble -> {}, ensemble -> {});
     }
 
     @Tag("long")
     @Test
     void withSaslALeaderThatDiesRecovers() throws Exception {
-        saslLetsInAndNobodyElse("sasl-ports-of-leader", SecuredPortsIT::losesItsLeader);
+        saslLetsInAndNobodyElse(
+                "sasl-ports-of-leader", ensemble -> {}, SecuredPortsIT::losesItsLeader);
     }
 
-    private static void saslLetsInAndNobodyElse(String name, Further further) throws Exception {
+    private static void saslLetsInAndNobodyElse(String name, Further whileDown, Further further)
+            throws Exception {
         Path jaas = SaucrEnsemble.folder(name + "-login").resolve("jaas.conf");
         Files.createDirectories(jaas.getParent());
         Files.writeString(
@@ -99,6 +114,7 @@ class SecuredPortsIT {
                     () -> {
                         assertNotAnswered(ensemble, PLAIN, NONE);
                         assertNotAnswered(ensemble, PLAIN, login("wrong horse"));
+                        whileDown.with(ensemble);
                         assertAnswered(ensemble, PLAIN, login(PASSWORD));
                     });
             further.with(ensemble);
@@ -139,16 +155,49 @@ class SecuredPortsIT {
 
     @Test
     void tlsLetsARecoveringServerInAndNobodyElse() throws Exception {
-        tlsLetsInAndNobodyElse("tls-ports", ensemble -> {});
+        tlsLetsInAndNobodyElse("tls-ports", ensemble -> {}, ensemble -> {});
+    }
+
+    @Test
+    void withTlsPeersThatHesitateHoldUpNoRecovery() throws Exception {
+        try (HesitatingPeers hesitating = new HesitatingPeers()) {
+            tlsLetsInAndNobodyElse(
+                    "tls-ports-hesitating",
+                    ensemble -> hesitateAtAllPorts(ensemble, hesitating),
+                    ensemble -> {});
+        }
+    }
+
+    @Tag("long")
+    @Test
+    void withSaslPeersThatHesitateHoldUpNoRecovery() throws Exception {
+        try (HesitatingPeers hesitating = new HesitatingPeers()) {
+            saslLetsInAndNobodyElse(
+                    "sasl-ports-hesitating",
+                    ensemble -> hesitateAtAllPorts(ensemble, hesitating),
+                    ensemble -> {});
+        }
+    }
+
+    /** More of them than a limit of time could close one after the other. */
+    private static void hesitateAtAllPorts(SaucrEnsemble ensemble, HesitatingPeers hesitating)
+            throws IOException {
+        for (int server = 1; server < RECOVERING; server++) {
+            hesitating.connectTo(ensemble.server(server).address().electionPort(), 30);
+        }
+        int leader = ensemble.leader();
+        hesitating.connectTo(ensemble.server(leader).address().quorumPort(), 30);
     }
 
     @Tag("long")
     @Test
     void withTlsALeaderThatDiesRecovers() throws Exception {
-        tlsLetsInAndNobodyElse("tls-ports-of-leader", SecuredPortsIT::losesItsLeader);
+        tlsLetsInAndNobodyElse(
+                "tls-ports-of-leader", ensemble -> {}, SecuredPortsIT::losesItsLeader);
     }
 
-    private static void tlsLetsInAndNobodyElse(String name, Further further) throws Exception {
+    private static void tlsLetsInAndNobodyElse(String name, Further whileDown, Further further)
+            throws Exception {
         Path folder = Files.createDirectories(SaucrEnsemble.folder(name + "-keys"));
         Path ours = Certificates.keys(folder.resolve("ours.p12"));
         Path foreign = Certificates.keys(folder.resolve("foreign.p12"));
@@ -167,6 +216,7 @@ class SecuredPortsIT {
                         assertNotAnswered(ensemble, PLAIN, NONE);
                         assertNotAnswered(ensemble, tls(null, trusted), NONE);
                         assertNotAnswered(ensemble, tls(foreign, trusted), NONE);
+                        whileDown.with(ensemble);
                         assertAnswered(ensemble, tls(ours, trusted), NONE);
                     });
             further.with(ensemble);
@@ -184,7 +234,7 @@ class SecuredPortsIT {
                 .disk(Disk.SHIM_WITH_JOURNAL);
     }
 
-    /** What happens once the server has recovered. */
+    /** What happens while the server is down, or once it has recovered. */
     private interface Further {
         void with(SaucrEnsemble ensemble) throws Exception;
     }

@@ -74,6 +74,14 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** Connected strangers, who was heard last at the end. Guarded by itself. */
     private final LinkedHashSet<Long> strangers = new LinkedHashSet<>();
 
+    private final Greetings greetings;
+
+    /** Whether a peer that has greeted logs in, for which it is waited. */
+    private final boolean logsIn;
+
+    /** Held while a connection without a login is taken: they are taken one after the other. */
+    private final Object taking = new Object();
+
     private final LogRateLimiter disconnected = new LogRateLimiter();
     private final LogRateLimiter badGreetings = new LogRateLimiter();
 
@@ -98,6 +106,8 @@ final class SaucrCnxManager extends QuorumCnxManager {
                 self.quorumCnxnThreadsSize,
                 self.isQuorumSaslAuthEnabled());
         this.recovery = recovery;
+        greetings = new Greetings(self.getMyId(), this::takeConnection);
+        logsIn = self.isQuorumSaslAuthEnabled();
         view.keySet().forEach(this::queueTo);
     }
 
@@ -239,13 +249,30 @@ final class SaucrCnxManager extends QuorumCnxManager {
     }
 
     /**
-     * A connection that another server opened. ZooKeeper's listening thread, which calls this, ends
-     * for good on an exception, and some greetings cause one: an address with port -1, for example.
+     * A connection that another server opened. ZooKeeper's listening thread, which calls this,
+     * would read its greeting, and meanwhile accept no other.
      */
     @Override
     public void receiveConnection(Socket socket) {
+        greetings.read(socket);
+    }
+
+    /** With SASL ZooKeeper has threads for that, which silent peers can use up. */
+    @Override
+    public void receiveConnectionAsync(Socket socket) {
+        greetings.read(socket);
+    }
+
+    /** Some greetings cause an exception: an address with port -1, for example. */
+    private void takeConnection(Socket socket) {
         try {
-            super.receiveConnection(socket);
+            if (logsIn) {
+                super.receiveConnection(socket);
+            } else {
+                synchronized (taking) {
+                    super.receiveConnection(socket);
+                }
+            }
         } catch (RuntimeException e) {
             close(socket);
             long count = badGreetings.refused(mySid, System.nanoTime());
@@ -261,6 +288,12 @@ final class SaucrCnxManager extends QuorumCnxManager {
         boundStrangers();
     }
 
+    @Override
+    public void halt() {
+        greetings.close();
+        super.halt();
+    }
+
     /** A connection that this server opens; also to an address that a stranger gave as its own. */
     @Override
     public void initiateConnection(MultipleAddresses address, Long sid) {
@@ -270,8 +303,8 @@ final class SaucrCnxManager extends QuorumCnxManager {
 
     /**
      * Disconnects peers, known or not, that do not read what they are sent, and forgets strangers
-     * that have hung up. To be called every few seconds, by a thread that blocks on no peer:
-     * ZooKeeper's listening thread would wait for such a server when it connects anew.
+     * that have hung up. To be called every few seconds, by a thread that blocks on no peer: the
+     * thread that takes connections would wait for such a server when it connects anew.
      */
     void tidy() {
         queueSendMap.forEach(
@@ -283,7 +316,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
                                 "Server {} does not read what it is sent, so its connection is"
                                         + " closed",
                                 sid);
-                        hangUp(stuck);
+                        Greetings.hangUp(stuck.sock);
                     }
                 });
         forgetStrangersThatAreGone();
@@ -294,7 +327,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
         for (long sid = oneTooMany(); sid != mySid; sid = oneTooMany()) {
             SendWorker worker = senderWorkerMap.get(sid);
             if (worker != null) {
-                hangUp(worker);
+                Greetings.hangUp(worker.sock);
                 worker.finish();
             }
             forget(sid);
@@ -349,16 +382,6 @@ final class SaucrCnxManager extends QuorumCnxManager {
                 sid, (key, queue) -> senderWorkerMap.containsKey(key) ? queue : null);
         lastMessageSent.remove(sid);
         attempts.remove(sid);
-    }
-
-    /** Closes without waiting, neither for unsent bytes nor for the end of TLS. */
-    private static void hangUp(SendWorker worker) {
-        try {
-            worker.sock.setSoLinger(true, 0);
-        } catch (IOException e) {
-            LOG.debug("It is closed already", e);
-        }
-        close(worker.sock);
     }
 
     private static void close(Socket socket) {

@@ -226,8 +226,78 @@ class SaucrCnxManagerTest {
             out.write(address);
             channel.receiveConnection(listener.accept());
             sockets.add(socket);
+            awaitEndOfGreeting(socket);
             return socket;
         }
+    }
+
+    /** Each connection has a thread until it is taken or refused. */
+    private static void awaitEndOfGreeting(Socket socket) {
+        String thread = "Greeting-" + socket.getLocalSocketAddress();
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(
+                        () ->
+                                Thread.getAllStackTraces().keySet().stream()
+                                        .noneMatch(each -> each.getName().equals(thread)));
+    }
+
+    /** The other end of a connection that has not greeted yet. */
+    private Socket silent(byte... begin) throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Socket socket = new Socket(listener.getInetAddress(), listener.getLocalPort());
+            socket.getOutputStream().write(begin);
+            channel.receiveConnection(listener.accept());
+            sockets.add(socket);
+            return socket;
+        }
+    }
+
+    @Test
+    void aPeerThatHesitatesWithItsGreetingHoldsUpNoOther() throws Exception {
+        // The version, and half of the number.
+        byte[] half = ByteBuffer.allocate(12).putLong(QuorumCnxManager.PROTOCOL_VERSION_V1).array();
+        Socket silent = silent();
+        Socket hesitating = silent(half);
+        connected(3);
+        assertThat(channel.senderWorkerMap).containsOnlyKeys(3L);
+        for (Socket each : List.of(silent, hesitating)) {
+            each.setSoTimeout(10);
+            assertThatThrownBy(() -> each.getInputStream().read())
+                    .isInstanceOf(SocketTimeoutException.class);
+        }
+        DataOutputStream rest = new DataOutputStream(hesitating.getOutputStream());
+        rest.writeInt(2);
+        rest.writeInt(11);
+        rest.writeBytes("127.0.0.1:1");
+        awaitEndOfGreeting(hesitating);
+        assertThat(channel.senderWorkerMap).containsOnlyKeys(2L, 3L);
+    }
+
+    @Test
+    void ofManyThatHesitateTheOldestAreClosed() throws Exception {
+        List<Socket> silent = new ArrayList<>();
+        for (int i = 0; i < Greetings.MOST + 5; i++) {
+            silent.add(silent());
+        }
+        for (Socket oldest : silent.subList(0, 5)) {
+            assertThatThrownBy(() -> oldest.getInputStream().read()).hasMessageContaining("reset");
+        }
+        connected(3);
+        assertThat(channel.senderWorkerMap).containsKey(3L);
+        Socket newest = silent.get(silent.size() - 1);
+        newest.setSoTimeout(10);
+        assertThatThrownBy(() -> newest.getInputStream().read())
+                .isInstanceOf(SocketTimeoutException.class);
+    }
+
+    @Test
+    void theEndOfTheChannelEndsThoseThatHesitate() throws Exception {
+        Socket silent = silent();
+        channel.halt();
+        awaitEndOfGreeting(silent);
+        assertThatThrownBy(() -> silent.getInputStream().read()).hasMessageContaining("reset");
+        assertThatThrownBy(() -> silent().getInputStream().read()).hasMessageContaining("reset");
     }
 
     private Set<Long> remembered() {
