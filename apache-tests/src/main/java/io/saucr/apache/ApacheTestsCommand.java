@@ -273,6 +273,7 @@ public final class ApacheTestsCommand implements Runnable {
                             ownClasses.toAbsolutePath(),
                             server.stream().map(Path::toAbsolutePath).toList(),
                             places.out.toAbsolutePath(),
+                            new TestKeys(places.out.toAbsolutePath()),
                             forks,
                             Duration.ofSeconds(limitSeconds),
                             broken,

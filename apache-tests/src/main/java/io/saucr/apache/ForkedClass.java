@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
  * @param libraries folder with Apache's jar, its tests and what they need
  * @param classes this project's compiled tests, which hold {@link OneClass}
  * @param server our jars, in the place of Apache's
+ * @param keys that the classes find
  * @param forks how many run at a time: ZooKeeper's tests divide the ports by that number
  * @param limit for one class
  * @param broken whether the commit rule is broken in the column with SAUCR on
@@ -35,6 +36,7 @@ record ForkedClass(
         Path classes,
         List<Path> server,
         Path work,
+        TestKeys keys,
         int forks,
         Duration limit,
         boolean broken,
@@ -63,6 +65,7 @@ record ForkedClass(
         Path folder = work.resolve(column + "-" + testClass);
         delete(folder);
         Files.createDirectories(folder.resolve("data"));
+        keys.copyTo(folder);
         Path results = folder.resolve("results");
         Path output = output(testClass, column);
         Files.createDirectories(output.getParent());

@@ -73,6 +73,7 @@ class ApacheTestsIT {
                                 .map(Path::toAbsolutePath)
                                 .toList(),
                         FOLDER.resolve("ci"),
+                        new TestKeys(FOLDER.resolve("ci")),
                         FORKS,
                         LIMIT,
                         false,
