@@ -464,11 +464,7 @@ public final class Coordinator {
 
     /** Whether each member has listed, or left (D9). */
     private boolean isComplete() {
-        return views.entrySet().stream()
-                .allMatch(
-                        it ->
-                                it.getValue().listed()
-                                        || head.members().get(it.getKey()).left().isPresent());
+        return missing().isEmpty();
     }
 
     private SortedMap<Integer, List<Sealed>> reported(boolean starts) {
@@ -516,6 +512,18 @@ public final class Coordinator {
             next = next.with(each.getKey(), each.getValue().counted());
         }
         return next.write(head.decided(cuts), actions);
+    }
+
+    /** Members without which nothing is decided: they have neither listed nor left (D9). */
+    public Set<Integer> missing() {
+        Set<Integer> missing = new TreeSet<>();
+        views.forEach(
+                (member, view) -> {
+                    if (!view.listed() && head.members().get(member).left().isEmpty()) {
+                        missing.add(member);
+                    }
+                });
+        return missing;
     }
 
     /**

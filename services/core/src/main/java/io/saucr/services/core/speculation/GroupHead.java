@@ -65,7 +65,7 @@ public record GroupHead(
     public record Member(String name, Birth birth, long cut, OptionalLong left) {
 
         public Member {
-            if (!IS_NAME.matcher(name).matches()) {
+            if (!isName(name)) {
                 throw new IllegalArgumentException("\"" + name + "\" is no name of a service");
             }
             if (cut < 0 || left.orElse(cut) < cut) {
@@ -99,6 +99,11 @@ public record GroupHead(
                 throw new IllegalArgumentException(each.name() + " is a member twice");
             }
         }
+    }
+
+    /** Whether a service of this name can be a member. */
+    public static boolean isName(String name) {
+        return IS_NAME.matcher(name).matches();
     }
 
     /** The last decision. */

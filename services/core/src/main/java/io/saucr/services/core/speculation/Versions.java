@@ -4,6 +4,7 @@ import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a member of a group knows of its own versions: the open one, to which turns are added, those
@@ -342,6 +343,11 @@ public final class Versions {
     /** What the journal gets right after a {@link #pass}, before anything else. */
     public Passed passage() {
         return new Passed(world, boundary.at(member), newest());
+    }
+
+    /** The first version that is sealed above this one, as it was recorded. */
+    public Optional<Sealed> after(long version) {
+        return above.stream().filter(it -> it.version() > version).findFirst();
     }
 
     /** The newest version that is sealed. */

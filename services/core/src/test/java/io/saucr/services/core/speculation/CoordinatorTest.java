@@ -115,12 +115,16 @@ class CoordinatorTest {
 
     @Test
     void d9NothingIsDecidedBeforeAllHaveListed() {
+        assertThat(coordinator.missing()).containsExactly(0, 1, 2);
         assertThat(then(coordinator.started(1, listing(1, 0)))).isEmpty();
         assertThat(then(coordinator.listed(0, listing(1, 0)))).isEmpty();
+        assertThat(coordinator.missing()).containsExactly(2);
         // What can be proven is announced.
         assertThat(then(coordinator.reported(0, 1, List.of(sealed(1))))).hasSize(1);
         assertThat(then(coordinator.listed(2, listing(1, 0))))
                 .contains(new Action.Write(decided(1), 8));
+        assertThat(coordinator.missing()).isEmpty();
+        assertThat(Coordinator.of(HEAD.left(1, 3), 8).missing()).containsExactly(0, 2);
     }
 
     @Test
