@@ -67,6 +67,22 @@ public final class Partitions {
                         + " Protection.standby()");
     }
 
+    /**
+     * Refuses: partitions are no members of a group yet.
+     *
+     * @throws IllegalArgumentException always
+     */
+    @SuppressWarnings("DoNotCallSuggester") // Its message says what to do instead.
+    public RunningPartitions run(
+            Function<State, ? extends Service> constructor,
+            Protection.Speculative protection,
+            int... which) {
+        throw new IllegalArgumentException(
+                place.name()
+                        + " has partitions, and these run with Protection.local(), not with"
+                        + " Protection.speculative(...)");
+    }
+
     /** How many there are. */
     public int partitions() {
         return count;

@@ -4,6 +4,7 @@ import io.saucr.services.journal.ForceMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import org.apache.zookeeper.common.PathUtils;
 
 /** What a service survives, and so when a turn of it is final. Immutable. */
 public sealed interface Protection {
@@ -31,6 +32,26 @@ public sealed interface Protection {
                 Optional.empty(),
                 Store.members(),
                 0);
+    }
+
+    /**
+     * As {@link #local}, for services that send each other chains of messages: a message to another
+     * member of the group leaves before its turn is synced. All else waits until no failure can
+     * undo the turn: replies, calls to other systems, writes to the ensemble, answers by HTTP, and
+     * messages to services outside of the group. So a chain of services waits for its disks once,
+     * not once for each service. After a failure, turns that depended on a loss are undone and run
+     * again (D1 to D16).
+     *
+     * <p>A group is made by its first member. Its services are beside each other in one ensemble,
+     * at most 32, with the same credentials. Each one has its own folder, which {@code local()}
+     * refuses from then on.
+     *
+     * @param group path in the ensemble, the same for all members: {@code /groups/travel}
+     * @throws IllegalArgumentException where it is not a path, or is too long; says what is allowed
+     */
+    static Speculative speculative(String group) {
+        return new Speculative(
+                group, Duration.ofMillis(2), Duration.ofSeconds(1), true, Optional.empty());
     }
 
     /** Where the segments of a service with standbys are kept. Immutable. */
@@ -316,6 +337,132 @@ public sealed interface Protection {
         public Local parallel(int inLanes) {
             checkLanes(inLanes, 1);
             return new Local(force, inLanes);
+        }
+    }
+
+    /**
+     * A member of a group.
+     *
+     * @param group path in the ensemble, as {@link #speculative} says
+     * @param every the time between two fsyncs at least, from 1 ms to 200 ms
+     * @param grace how long other members wait for a member's fsync before the group decides
+     *     without it, from 1 s to 10 minutes
+     * @param early whether messages to members leave before their turns are final
+     * @param at where other members reach this one; empty for the host that the service listens at,
+     *     at a port that the system chooses
+     */
+    record Speculative(
+            String group, Duration every, Duration grace, boolean early, Optional<Address> at)
+            implements Protection {
+
+        private static final int LONGEST_PATH = 200;
+        private static final Duration SHORTEST_EVERY = Duration.ofMillis(1);
+
+        /** Well below any member's grace, or members without a failure would be decided about. */
+        private static final Duration LONGEST_EVERY = Duration.ofMillis(200);
+
+        private static final Duration SHORTEST_GRACE = Duration.ofSeconds(1);
+        private static final Duration LONGEST_GRACE = Duration.ofMinutes(10);
+
+        public Speculative {
+            checkGroup(group);
+            check("every", every, SHORTEST_EVERY, LONGEST_EVERY);
+            check("grace", grace, SHORTEST_GRACE, LONGEST_GRACE);
+            if (at == null) {
+                throw new IllegalArgumentException("at is an Optional, not null");
+            }
+        }
+
+        private static void checkGroup(String group) {
+            String wrong = group == null ? "it is null" : wrong(group);
+            if (wrong != null) {
+                throw new IllegalArgumentException(
+                        "speculative(group) takes the absolute path of a group in the ensemble, of"
+                                + " at most "
+                                + LONGEST_PATH
+                                + " printable ASCII characters without spaces, as in"
+                                + " /groups/travel, not \""
+                                + group
+                                + "\": "
+                                + wrong);
+            }
+        }
+
+        /** Why it is no path of a group, or null. */
+        private static String wrong(String group) {
+            if (group.length() > LONGEST_PATH) {
+                return "it has " + group.length() + " characters";
+            }
+            if (group.equals("/")) {
+                return "it is the root";
+            }
+            if (!group.chars().allMatch(it -> it > ' ' && it <= '~')) {
+                return "a character is not allowed";
+            }
+            try {
+                PathUtils.validatePath(group);
+                return null;
+            } catch (IllegalArgumentException e) {
+                return e.getMessage();
+            }
+        }
+
+        private static void check(String what, Duration value, Duration least, Duration most) {
+            if (value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+                throw new IllegalArgumentException(
+                        what
+                                + " is from "
+                                + least.toMillis()
+                                + " ms to "
+                                + most.toMillis()
+                                + " ms, not "
+                                + value);
+            }
+        }
+
+        /**
+         * The same with another time between two fsyncs; default 2 ms. A turn that runs while the
+         * disk is idle for longer is synced at once. A longer time makes fewer and larger writes,
+         * and what leaves the group waits as much longer.
+         *
+         * @param time from 1 ms to 200 ms
+         */
+        public Speculative every(Duration time) {
+            return new Speculative(group, time, grace, early, at);
+        }
+
+        /**
+         * The same with another patience for members that are lost or slow; default 1 s. While this
+         * process coordinates the group and turns of other members wait for a version of a member
+         * that it does not report for so long, the group decides without it: what depends on that
+         * version is undone.
+         *
+         * @param time from 1 s to 10 minutes
+         */
+        public Speculative grace(Duration time) {
+            return new Speculative(group, every, time, early, at);
+        }
+
+        /**
+         * The same without speculation: messages to members wait until their turns are final, too,
+         * and nothing is undone. To compare, and to switch it off without leaving the group.
+         */
+        public Speculative off() {
+            return new Speculative(group, every, grace, false, at);
+        }
+
+        /**
+         * The same, reached by other members of the group at this address while it coordinates.
+         *
+         * @param address host and port; port 0 lets the system choose
+         */
+        public Speculative at(Address address) {
+            if (address == null) {
+                throw new IllegalArgumentException(
+                        "at(...) takes the address where other members of the group reach this one,"
+                                + " not null");
+            }
+            return new Speculative(group, every, grace, early, Optional.of(address));
         }
     }
 }

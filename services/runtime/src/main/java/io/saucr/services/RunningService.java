@@ -77,7 +77,7 @@ public interface RunningService extends AutoCloseable {
      * @throws ServiceException where this member is not primary, or the successor did not come
      */
     default void handOver(Optional<String> member) {
-        throw new ServiceException(name() + " has no standbys: it runs with Protection.local()");
+        throw new ServiceException(name() + " has no standbys that could take over");
     }
 
     /**

@@ -7,6 +7,7 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.local.BirthOrder;
 import io.saucr.services.local.LocalService;
 import io.saucr.services.move.ProtectionMove;
+import io.saucr.services.speculative.MemberService;
 import io.saucr.services.standby.FolderRestore;
 import io.saucr.services.standby.MemberLoss;
 import io.saucr.services.standby.StandbyService;
@@ -233,6 +234,30 @@ public final class Services {
             Function<State, ? extends Service> constructor, Protection.Standby protection)
             throws IOException, InterruptedException {
         return StandbyService.start(Disk.local(), place, constructor, protection, halt);
+    }
+
+    /**
+     * Starts a member of a group. Takes its folder and its head, joins the group or waits for its
+     * decision, recovers, listens, and answers. Waits for the ensemble as long as it takes; a start
+     * after a failure also waits until each other member that has not left the group was started.
+     * The log names what is waited for.
+     *
+     * @param constructor makes the service from its state, again whenever turns are undone: what it
+     *     holds beside its state is new then
+     * @param protection of which group it is a member, and how
+     * @return runs until it is closed, which leaves the group. When it must not go on, as its disk
+     *     fails or its head is another's, it halts: {@link #onHalt} (K8, K14, D15)
+     * @throws IllegalArgumentException where the service, its name or one of its types is not
+     *     allowed, or this place has no ensemble; nothing was changed
+     * @throws IOException where folder, port or keys cannot be used, or the group refuses the
+     *     member; says what to do
+     * @throws ServiceException where the ensemble refuses the start; says why, and what to do
+     * @throws InterruptedException where the thread is interrupted; nothing runs then
+     */
+    public RunningService run(
+            Function<State, ? extends Service> constructor, Protection.Speculative protection)
+            throws IOException, InterruptedException {
+        return MemberService.start(Disk.local(), place, constructor, protection, halt);
     }
 
     /**

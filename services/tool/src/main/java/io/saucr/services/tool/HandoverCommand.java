@@ -84,7 +84,7 @@ final class HandoverCommand implements Callable<Integer> {
         if (member == null || member.role().isEmpty()) {
             throw new FailureException(
                     status.service()
-                            + " has no standbys: it runs with Protection.local(). Nothing was"
+                            + " has no standbys that could take over. Nothing was"
                             + " changed");
         }
         if (!member.role().equals("primary")) {
