@@ -26,6 +26,7 @@ import java.util.Map;
  * @param unreachable services that cannot be reached, or say that this one's generation is lost,
  *     with the reason and what to do
  * @param member how this member is, of a service with standbys; else {@link MemberStatus#NONE}
+ * @param group how it is in its group, of a member of one; else {@link GroupStatus#NONE}
  */
 public record ServiceStatus(
         String service,
@@ -46,7 +47,8 @@ public record ServiceStatus(
         List<String> stopped,
         List<String> waitsFor,
         Map<String, String> unreachable,
-        MemberStatus member) {
+        MemberStatus member,
+        GroupStatus group) {
 
     public ServiceStatus {
         channels = List.copyOf(channels);
@@ -77,11 +79,21 @@ public record ServiceStatus(
                 List.of(),
                 List.of(),
                 Map.of(),
-                MemberStatus.NONE);
+                MemberStatus.NONE,
+                GroupStatus.NONE);
     }
 
-    /** The same of a member. */
+    /** The same of a member of a service with standbys. */
     public ServiceStatus with(MemberStatus its) {
+        return with(its, group);
+    }
+
+    /** The same of a member of a group. */
+    public ServiceStatus with(GroupStatus its) {
+        return with(member, its);
+    }
+
+    private ServiceStatus with(MemberStatus itsMember, GroupStatus itsGroup) {
         return new ServiceStatus(
                 service,
                 address,
@@ -101,7 +113,8 @@ public record ServiceStatus(
                 stopped,
                 waitsFor,
                 unreachable,
-                its);
+                itsMember,
+                itsGroup);
     }
 
     /**

@@ -150,6 +150,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 "Bytes of messages that wait for peers in files",
                 ServiceStatus::bytesInFiles);
         members(registry);
+        group(registry);
         gauge(registry, "dead.letters", "Dead letters", it -> it.deadLetters().size());
         gauge(
                 registry,
@@ -161,16 +162,11 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 "outputs",
                 "Calls to the world that have not returned",
                 ServiceStatus::outputs);
-        FunctionCounter.builder(
-                        PREFIX + "duplicates",
-                        this,
-                        it -> {
-                            ServiceStatus newest = it.status;
-                            return newest == null ? 0 : newest.duplicates();
-                        })
-                .description("Messages that came again and were dropped, since the start")
-                .tags(tags)
-                .register(registry);
+        counter(
+                registry,
+                "duplicates",
+                "Messages that came again and were dropped, since the start",
+                ServiceStatus::duplicates);
         showOutboxes();
     }
 
@@ -222,6 +218,42 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 it -> isAlone(it.member()) ? 1 : 0);
     }
 
+    /** Of a member of a group; of another service they are 0. */
+    private void group(MeterRegistry registry) {
+        gauge(registry, "group.world", "Decisions of the group, and 1", it -> it.group().world());
+        gauge(
+                registry,
+                "group.coordinates",
+                "1 while this process coordinates its group",
+                it -> it.group().coordinates() ? 1 : 0);
+        gauge(
+                registry,
+                "group.nonfinal",
+                "Versions that are sealed and not final",
+                it -> it.group().notFinal());
+        gauge(
+                registry,
+                "group.lag",
+                "For how long the oldest of these has waited",
+                "seconds",
+                it -> it.group().lagMillis() / 1e3);
+        gauge(
+                registry,
+                "group.waits",
+                "1 while messages to members wait until they are final",
+                it -> it.group().waits().isEmpty() ? 0 : 1);
+        counter(
+                registry,
+                "group.rollbacks",
+                "How many times turns were undone, since the start",
+                it -> it.group().rollbacks());
+        counter(
+                registry,
+                "group.undone",
+                "Turns that were undone, since the start",
+                it -> it.group().undoneTurns());
+    }
+
     private static boolean isReady(MemberStatus member) {
         return member.role().equals("primary")
                 || (member.role().equals("standby") && member.linked() && member.lacks().isEmpty());
@@ -236,10 +268,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
             String name,
             String description,
             ToDoubleFunction<ServiceStatus> value) {
-        Gauge.builder(PREFIX + name, this, it -> it.now(value))
-                .description(description)
-                .tags(tags)
-                .register(registry);
+        gauge(registry, name, description, null, value);
     }
 
     private void bytes(
@@ -247,9 +276,36 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
             String name,
             String description,
             ToDoubleFunction<ServiceStatus> value) {
+        gauge(registry, name, description, "bytes", value);
+    }
+
+    private void gauge(
+            MeterRegistry registry,
+            String name,
+            String description,
+            String unit,
+            ToDoubleFunction<ServiceStatus> value) {
         Gauge.builder(PREFIX + name, this, it -> it.now(value))
                 .description(description)
-                .baseUnit("bytes")
+                .baseUnit(unit)
+                .tags(tags)
+                .register(registry);
+    }
+
+    /** One that the service counts, since its start. */
+    private void counter(
+            MeterRegistry registry,
+            String name,
+            String description,
+            ToDoubleFunction<ServiceStatus> value) {
+        FunctionCounter.builder(
+                        PREFIX + name,
+                        this,
+                        it -> {
+                            ServiceStatus newest = it.status;
+                            return newest == null ? 0 : value.applyAsDouble(newest);
+                        })
+                .description(description)
                 .tags(tags)
                 .register(registry);
     }

@@ -65,6 +65,11 @@ final class Coordination {
         return coordinator.head();
     }
 
+    /** The names of members without which nothing is decided (D9). */
+    List<String> missing() {
+        return coordinator.missing().stream().map(it -> head().members().get(it).name()).toList();
+    }
+
     // ---- members
 
     /** The member of this process says something. */

@@ -46,6 +46,9 @@ final class GroupMember implements AutoCloseable {
     /** So many looks in one patience. */
     private static final int LOOKS = 10;
 
+    /** How often the log says what a start waits for. */
+    private static final long WAITING_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     /**
      * What the service does with what it hears of its group; the group's thread, must not block.
      */
@@ -125,7 +128,7 @@ final class GroupMember implements AutoCloseable {
     // Of the group's thread.
     private final ArrayDeque<Request> requests = new ArrayDeque<>();
     private Request pending;
-    private GroupHead head;
+    private volatile GroupHead head;
     private int version;
     private int index = -1;
 
@@ -152,6 +155,9 @@ final class GroupMember implements AutoCloseable {
 
     /** Decisions up to this world were heard. */
     private long decided;
+
+    /** When the log last said what this start waits for, or the start began. */
+    private long waitingNanos = System.nanoTime();
 
     private volatile boolean over;
 
@@ -252,6 +258,11 @@ final class GroupMember implements AutoCloseable {
     /** Whether this process coordinates, and where the members reach it; for people and tests. */
     boolean coordinates() {
         return coordination != null;
+    }
+
+    /** As this process knows the head; null before it was read. Any thread. */
+    GroupHead head() {
+        return head;
     }
 
     private void run(Runnable what) {
@@ -580,6 +591,10 @@ final class GroupMember implements AutoCloseable {
     /** Now and then. */
     private void look() {
         long now = System.nanoTime();
+        if (starts && now - waitingNanos >= WAITING_NANOS) {
+            waitingNanos = now;
+            LOG.info("{} waits for the group {}: {}", name, group, waitsFor());
+        }
         if (coordination != null) {
             coordination.look(now);
         } else if (leader == null && head != null && index >= 0) {
@@ -591,6 +606,25 @@ final class GroupMember implements AutoCloseable {
                 claim();
             }
         }
+    }
+
+    /** What a start waits for, for people. */
+    private String waitsFor() {
+        if (head == null) {
+            return "the ensemble has not answered yet";
+        }
+        if (coordination != null) {
+            List<String> missing = coordination.missing();
+            return missing.isEmpty()
+                    ? "its decision is being written"
+                    : "it decides once each member runs that has not left. Start " + missing;
+        }
+        GroupHead.Member leads = head.members().get(head.leader());
+        return leader == null
+                ? leads.name() + ", which coordinates, is not reached at " + head.address()
+                : leads.name()
+                        + " decides once each member runs that has not left; its log says"
+                        + " which are missing";
     }
 
     // ---- what is said and heard

@@ -94,6 +94,11 @@ final class History {
         above.removeIf(it -> it.turn() <= turn);
     }
 
+    /** The turns above this one that are not in a snapshot, in order. */
+    List<Delta> above(long turn) {
+        return above.stream().filter(it -> it.turn() > turn).toList();
+    }
+
     /**
      * Drops the turns above this one.
      *

@@ -1,6 +1,7 @@
 package io.saucr.services.speculative;
 
 import io.saucr.services.Address;
+import io.saucr.services.GroupStatus;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
@@ -8,6 +9,7 @@ import io.saucr.services.core.Finals;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.speculation.Decision;
+import io.saucr.services.core.speculation.GroupHead;
 import io.saucr.services.core.speculation.Listing;
 import io.saucr.services.core.speculation.VersionRecord;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
@@ -34,6 +36,7 @@ import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -101,6 +104,7 @@ final class MemberGuard
     private final OutboxFiles outbox;
     private final Reserve reserve;
     private final ScheduledExecutorService seals;
+    private final UndoneLog undoneLog;
 
     private VersionLog log;
     private GroupMember member;
@@ -130,6 +134,10 @@ final class MemberGuard
     private boolean undoing;
 
     private String decision = "";
+
+    /** Why the first turn that it undoes is undone. */
+    private String cause = "";
+
     private Ending failure;
 
     /** Ends of versions by their last turns: the newest final one and all behind it. */
@@ -156,9 +164,13 @@ final class MemberGuard
     private long calmUntilNanos;
     private boolean leaving;
     private boolean hasLeft;
-    private int rollbacks;
+    private long rollbacks;
+    private long undoneTurns;
+    private long dropped;
 
-    private MemberGuard(ServiceFolder folder, JournalOptions journal, Options options) {
+    private MemberGuard(
+            ServiceFolder folder, JournalOptions journal, Options options, UndoneLog undoneLog) {
+        this.undoneLog = undoneLog;
         this.folder = folder;
         this.journal = journal;
         this.options = options;
@@ -192,7 +204,10 @@ final class MemberGuard
             throws IOException {
         String group = options.group().path();
         return new MemberGuard(
-                ServiceFolder.openMember(disk, path, name, group, random), journal, options);
+                ServiceFolder.openMember(disk, path, name, group, random),
+                journal,
+                options,
+                new UndoneLog(disk, path));
     }
 
     // ---- the start, as its owner needs it before the head is taken
@@ -223,12 +238,22 @@ final class MemberGuard
             return begins(join(into), newestTurn);
         }
         Memory memory;
+        List<Delta> undone;
+        String why;
+        long of;
         synchronized (this) {
             newestTurn = ends.lastKey();
             newestState = ends.lastEntry().getValue().state();
+            undone = history.above(newestTurn);
             memory = history.drop(newestTurn, newestState);
             heard.clear();
             undoing = false;
+            undoneTurns += undone.size();
+            why = cause;
+            of = versions.world();
+        }
+        if (!undone.isEmpty()) {
+            undoneLog.note(Instant.now(), of, why, undone);
         }
         into.memory(memory);
         return begins(start, memory.turn());
@@ -559,15 +584,31 @@ final class MemberGuard
 
     /** Whether members hear what is not final (D16). */
     private boolean speculates() {
-        if (options.off() || !led || undoing) {
-            return false;
+        return waits().isEmpty();
+    }
+
+    /** Why members hear nothing that is not final, for people; empty text where they do (D16). */
+    private String waits() {
+        if (options.off()) {
+            return "it is off";
+        }
+        if (!led) {
+            return "no coordinator hears this member";
+        }
+        if (undoing) {
+            return "the group has decided, and the next life begins";
         }
         long now = System.nanoTime();
         if (now - calmUntilNanos < 0) {
-            return false;
+            return "this member has started after a failure";
         }
+        return lagNanos(now) < options.lag().toNanos() ? "" : "versions wait to be final";
+    }
+
+    /** How long the oldest version that is not final has waited since it was sealed. */
+    private long lagNanos(long now) {
         Map.Entry<Long, End> oldest = ends.higherEntry(finalTurn);
-        return oldest == null || now - oldest.getValue().sealedNanos() < options.lag().toNanos();
+        return oldest == null ? 0 : now - oldest.getValue().sealedNanos();
     }
 
     private void moved() {
@@ -631,13 +672,50 @@ final class MemberGuard
         if (!undoing) {
             seal();
         }
+        Versions before = versions;
         versions = versions.pass(by);
+        String why = cause(before, by);
+        // A second decision may drop nothing more.
+        cause = why.isEmpty() ? cause : why;
         // Between two lives nothing runs that could end.
         undoing |= listener != null;
         runs = true;
         decision = "world " + by.world() + " of the group has begun";
         unsynced++;
         log.pass(versions.passage());
+    }
+
+    /** Why the first version is dropped that a decision does not keep; for people. */
+    private String cause(Versions before, Decision by) {
+        Optional<Sealed> lost = before.after(versions.newest());
+        if (lost.isEmpty()) {
+            return "";
+        }
+        VersionVector on = lost.get().dependencies();
+        VersionVector lacking = on.beyond(by.cuts());
+        for (int each = 0; each < lacking.members(); each++) {
+            if (lacking.at(each) > 0) {
+                return "version "
+                        + lost.get().version()
+                        + " depended on version "
+                        + lacking.at(each)
+                        + " of "
+                        + nameOf(each)
+                        + ", which has kept its versions up to "
+                        + by.cuts().at(each);
+            }
+        }
+        return "this member missed a decision, and version "
+                + lost.get().version()
+                + " depended on other members";
+    }
+
+    private String nameOf(int member) {
+        return members.entrySet().stream()
+                .filter(it -> it.getValue() == member)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse("member " + member);
     }
 
     @Override
@@ -699,7 +777,10 @@ final class MemberGuard
         }
         return switch (versions.taking(of)) {
             case REFUSED -> Taking.REFUSED;
-            case SENT_AGAIN -> Taking.DROPPED;
+            case SENT_AGAIN -> {
+                dropped++;
+                yield Taking.DROPPED;
+            }
             case NOW, AFTER_A_SEAL -> {
                 heard.computeIfAbsent(from, it -> new TreeMap<>())
                         .put(message.message().number(), of);
@@ -824,8 +905,32 @@ final class MemberGuard
 
     // ---- questions
 
+    /** How it is in its group. Any thread. */
+    GroupStatus status() {
+        GroupHead head = member.head();
+        synchronized (this) {
+            long newest = versions.newest();
+            long isFinal = versions.finalVersion();
+            return new GroupStatus(
+                    options.group().path(),
+                    head.members().stream().map(GroupHead.Member::name).toList(),
+                    head.members().get(head.leader()).name(),
+                    member.coordinates(),
+                    head.epoch(),
+                    versions.world(),
+                    newest,
+                    isFinal,
+                    ends.tailMap(finalTurn, false).size(),
+                    TimeUnit.NANOSECONDS.toMillis(lagNanos(System.nanoTime())),
+                    waits(),
+                    rollbacks,
+                    undoneTurns,
+                    dropped);
+        }
+    }
+
     /** How often turns of this process were undone. */
-    synchronized int rollbacks() {
+    synchronized long rollbacks() {
         return rollbacks;
     }
 

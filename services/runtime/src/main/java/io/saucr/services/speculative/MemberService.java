@@ -5,6 +5,7 @@ import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
+import io.saucr.services.ServiceStatus;
 import io.saucr.services.State;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.speculation.GroupHead;
@@ -189,6 +190,11 @@ public final class MemberService extends EngineService {
 
     private static Incarnation newest(List<Incarnation> starts) {
         return starts.get(starts.size() - 1);
+    }
+
+    @Override
+    public ServiceStatus status() {
+        return super.status().with(guard.status());
     }
 
     /** For tests. */

@@ -1,5 +1,6 @@
 package io.saucr.services.turns;
 
+import io.saucr.services.GroupStatus;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
@@ -129,7 +130,8 @@ final class Admin {
                 core.report().stopped(),
                 core.report().waitsFor(),
                 unreachable(core),
-                MemberStatus.NONE);
+                MemberStatus.NONE,
+                GroupStatus.NONE);
     }
 
     private Map<String, String> unreachable(ServiceCore core) {

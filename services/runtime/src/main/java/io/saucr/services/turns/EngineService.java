@@ -147,7 +147,7 @@ public abstract class EngineService implements RunningService {
     }
 
     @Override
-    public final ServiceStatus status() {
+    public ServiceStatus status() {
         return engine.status();
     }
 

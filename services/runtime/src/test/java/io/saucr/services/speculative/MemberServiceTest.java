@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.Address;
 import io.saucr.services.Caller;
 import io.saucr.services.Client;
+import io.saucr.services.GroupStatus;
 import io.saucr.services.Handlers;
 import io.saucr.services.ListState;
 import io.saucr.services.MapState;
@@ -30,6 +31,8 @@ import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.wire.NetOptions;
 import io.saucr.services.wire.SilentFor;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -616,6 +619,37 @@ class MemberServiceTest {
         assertThat(handled.get("hotels 2")).isEqualTo(2);
         Awaited.until("all are charged, each with one id", () -> charged.size() >= 8);
         assertThat(charged).hasSize(8);
+        GroupStatus of = hotels.service.status().group();
+        assertThat(of.group()).isEqualTo(GROUP);
+        assertThat(of.members()).containsExactly("trips", "hotels", "cars");
+        assertThat(of.world()).isEqualTo(2);
+        assertThat(of.rollbacks()).isEqualTo(1);
+        // Of ann's booking, its answer from cars, and of bob's.
+        assertThat(of.undoneTurns()).isGreaterThanOrEqualTo(3);
+        assertThat(cars.service.status().group().undoneTurns()).isPositive();
+        assertThat(trips.service.status().group().undoneTurns()).isZero();
+        Awaited.until("all of it is final", () -> hotels.service.status().group().notFinal() == 0);
+        assertThat(List.of(trips, hotels, cars))
+                .filteredOn(it -> it.service.status().group().coordinates())
+                .extracting(it -> it.name)
+                .containsExactly(of.coordinator());
+        assertThat(undoneLog(hotels))
+                .contains(
+                        " world 2: turns ", " are undone, as version ", " of trips, which has kept")
+                .contains(": message 2 of trips; had sent 1 to cars, calls: 1\n");
+        assertThat(trips.disk.exists(folder(trips).resolve(UndoneLog.NAME))).isFalse();
+    }
+
+    private static Path folder(Member of) {
+        return Path.of("/simulated/" + of.name);
+    }
+
+    private static String undoneLog(Member of) throws IOException {
+        try (Disk.File file = of.disk.open(folder(of).resolve(UndoneLog.NAME))) {
+            ByteBuffer bytes = ByteBuffer.allocate((int) file.size());
+            file.read(bytes, 0);
+            return new String(bytes.array(), StandardCharsets.UTF_8);
+        }
     }
 
     @Test

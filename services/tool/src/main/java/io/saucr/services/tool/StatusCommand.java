@@ -3,6 +3,7 @@ package io.saucr.services.tool;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.saucr.services.GroupStatus;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceStatus;
 import java.util.ArrayList;
@@ -104,6 +105,10 @@ final class StatusCommand implements Callable<Integer> {
         if (member != null && !member.role().isEmpty()) {
             member(status.service(), member);
         }
+        GroupStatus group = status.group();
+        if (group != null && !group.group().isEmpty()) {
+            group(status.service(), group);
+        }
         output.print(
                 "Channels of " + status.service() + ":",
                 List.of(
@@ -154,6 +159,34 @@ final class StatusCommand implements Callable<Integer> {
                             "%nDead letters: %d; 'dead-letters' lists them.%n",
                             status.deadLetters().size());
         }
+    }
+
+    private void group(String service, GroupStatus group) {
+        output.print(
+                "Member of the group " + group.group() + ": " + service,
+                List.of(
+                        "WORLD",
+                        "COORDINATOR",
+                        "EPOCH",
+                        "VERSION",
+                        "FINAL",
+                        "LAG",
+                        "ROLLBACKS",
+                        "UNDONE",
+                        "MESSAGES"),
+                List.of(
+                        List.of(
+                                Long.toString(group.world()),
+                                group.coordinator(),
+                                Long.toString(group.epoch()),
+                                Long.toString(group.version()),
+                                Long.toString(group.finalVersion()),
+                                Output.millis(group.lagMillis()),
+                                Long.toString(group.rollbacks()),
+                                Long.toString(group.undoneTurns()),
+                                group.waits().isEmpty()
+                                        ? "leave at once"
+                                        : "wait: " + Output.line(group.waits()))));
     }
 
     private void member(String service, MemberStatus member) {

@@ -151,6 +151,8 @@ class ServicesCommandTest {
                 "resume --url localhost:1 | Missing required parameter: 'CHANNEL'",
                 "handover | Missing required option: '--url=HOST:PORT'",
                 "handover --url localhost:1,localhost:2 | an order is for one service",
+                "group | Missing required option: '--ensemble=SERVERS/PATH'",
+                "group --ensemble h:1 | names no servers or no path",
                 "new-generation | Missing required",
                 "new-generation x --client a --without b | mutually exclusive",
                 "restore x --from y | Missing required option: '--ensemble=SERVERS/PATH'",
@@ -178,6 +180,7 @@ class ServicesCommandTest {
                 "return-undelivered",
                 "resume",
                 "handover",
+                "group",
                 "new-generation",
                 "restore",
                 "accept-data-loss",
@@ -445,7 +448,7 @@ class ServicesCommandTest {
     void whoCannotHandOverIsNotAskedTo() throws Exception {
         String page = page(200, status("", ""), 200);
         assertThat(execute("handover", "--url", page)).isEqualTo(1);
-        assertThat(err).contains("bank has no standbys: it runs with Protection.local()");
+        assertThat(err).contains("bank has no standbys that could take over");
         server.stop(0);
         page = page(200, member("primary", 3, ONE, ""), 200);
         assertThat(execute("handover", "--url", page)).isEqualTo(1);
