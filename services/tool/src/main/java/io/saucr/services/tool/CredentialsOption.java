@@ -2,6 +2,8 @@ package io.saucr.services.tool;
 
 import io.saucr.services.Credentials;
 import io.saucr.services.Services;
+import io.saucr.services.turns.Place;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** Who the command is, for the ensemble. One thread. */
@@ -20,6 +22,15 @@ final class CredentialsOption {
      */
     Services at(String ensemble) {
         return credentials == null ? Services.at(ensemble) : Services.at(ensemble, parsed());
+    }
+
+    /**
+     * The place of that path.
+     *
+     * @throws IllegalArgumentException where place or credentials are none; says what is allowed
+     */
+    Place place(String ensemble) {
+        return Place.at(ensemble, credentials == null ? Optional.empty() : Optional.of(parsed()));
     }
 
     private Credentials parsed() {

@@ -25,6 +25,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             OrderCommand.ReturnUndelivered.class,
             OrderCommand.Resume.class,
             HandoverCommand.class,
+            GroupCommand.class,
             FolderCommand.class,
             NewGenerationCommand.class,
             RestoreCommand.class,

@@ -1,0 +1,123 @@
+package io.saucr.services.tool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.services.Address;
+import io.saucr.services.Handlers;
+import io.saucr.services.Protection;
+import io.saucr.services.RunningService;
+import io.saucr.services.Service;
+import io.saucr.services.Services;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** What is shown of a group, by its head and by a member that runs. */
+class GroupCommandTest {
+
+    @TempDir private Path work;
+
+    private NIOServerCnxnFactory ensemble;
+    private String servers;
+    private String out;
+    private String err;
+
+    /** Does nothing. */
+    private static final class Idle implements Service {
+        @Override
+        public void handlers(Handlers on) {}
+    }
+
+    @BeforeEach
+    void startEnsemble() throws Exception {
+        Path data = Files.createDirectories(work.resolve("zookeeper"));
+        ensemble = new NIOServerCnxnFactory();
+        ensemble.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 20);
+        ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), 500));
+        servers = "127.0.0.1:" + ensemble.getLocalPort();
+    }
+
+    @AfterEach
+    void stop() {
+        ensemble.shutdown();
+    }
+
+    private int execute(String... arguments) {
+        StringWriter toOut = new StringWriter();
+        StringWriter toErr = new StringWriter();
+        CommandLine command =
+                ServicesCommand.commandLine()
+                        .setOut(new PrintWriter(toOut, true))
+                        .setErr(new PrintWriter(toErr, true));
+        int code = command.execute(arguments);
+        out = toOut.toString();
+        err = toErr.toString();
+        return code;
+    }
+
+    private RunningService start(String name) throws Exception {
+        return Services.at(servers + "/apps/" + name)
+                .folder(work.resolve(name))
+                .listen(new Address("127.0.0.1", 0))
+                .segmentBytes(1 << 20)
+                .statusPage(0)
+                .run(state -> new Idle(), Protection.speculative("/groups/travel"));
+    }
+
+    @Test
+    void aGroupIsShownWithItsMembers() throws Exception {
+        try (RunningService trips = start("trips")) {
+            start("hotels").close();
+            assertThat(execute("group", "--ensemble", servers + "/groups/travel")).isZero();
+            assertThat(out)
+                    .contains("/groups/travel: world 1; in epoch ")
+                    .containsPattern("trips   " + trips.status().generation() + "  0 +-\\R")
+                    .containsPattern("hotels  [0-9a-f]{32}  0 +at version \\d+\\R");
+            assertThat(execute("group", "--json", "--ensemble", servers + "/groups/travel"))
+                    .isZero();
+            JsonNode json = new ObjectMapper().readTree(out);
+            assertThat(json.path("members").get(1).path("name").asText()).isEqualTo("hotels");
+            assertThat(json.path("members").get(1).path("left").isNumber()).isTrue();
+            assertThat(json.path("members").get(0).path("left").isMissingNode()).isTrue();
+            assertThat(execute("status", "--url", trips.statusPage().orElseThrow().toString()))
+                    .isZero();
+            assertThat(out)
+                    .contains("Member of the group /groups/travel: trips")
+                    .contains("MESSAGES");
+        }
+    }
+
+    @Test
+    void whatIsNoGroupIsSaid() throws Exception {
+        assertThat(execute("group", "--ensemble", servers + "/groups/travel")).isEqualTo(1);
+        assertThat(err)
+                .contains("there is no group at /groups/travel")
+                .contains("Protection.speculative(\"/groups/travel\")");
+        ZooKeeper client = new ZooKeeper(servers, 10_000, event -> {});
+        client.create("/x", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        client.create(
+                "/x/head",
+                "y".getBytes(StandardCharsets.UTF_8),
+                ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                CreateMode.PERSISTENT);
+        client.close();
+        assertThat(execute("group", "--ensemble", servers + "/x")).isEqualTo(1);
+        assertThat(err).contains("the head of the group /x can't be read");
+    }
+}
