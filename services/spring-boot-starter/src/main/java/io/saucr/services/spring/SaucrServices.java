@@ -164,8 +164,11 @@ public final class SaucrServices implements SmartLifecycle {
 
     private RunningService run(Services services, Function<State, ? extends Service> constructor)
             throws IOException, InterruptedException {
-        return protection instanceof Protection.Standby standby
-                ? services.run(constructor, standby)
+        if (protection instanceof Protection.Standby standby) {
+            return services.run(constructor, standby);
+        }
+        return protection instanceof Protection.Speculative speculative
+                ? services.run(constructor, speculative)
                 : services.run(constructor, (Protection.Local) protection);
     }
 

@@ -45,6 +45,9 @@ final class SaucrServicesHealth implements HealthIndicator {
             if (!status.member().role().isEmpty()) {
                 shown.put("role", status.member().role());
             }
+            if (!status.group().group().isEmpty()) {
+                shown.put("group", status.group().group());
+            }
             health.withDetail(name, shown);
         } catch (ServiceException e) {
             health.down().withDetail(name, String.valueOf(e.getMessage()));

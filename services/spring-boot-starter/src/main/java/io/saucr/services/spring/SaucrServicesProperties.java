@@ -16,12 +16,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param folder Below it each service has a folder of its name.
  * @param listen Where a service listens, as others reach it. With port 0 the system chooses the
  *     port; with several services it is 0.
- * @param protection What a service survives: local or standby.
+ * @param protection What a service survives: local or standby. Or speculative, as a member of a
+ *     group.
  * @param copies With standbys, how many members have a segment before its turns are final.
  * @param every With standbys, the time between two checkpoints, where replies may leave before they
- *     are final.
+ *     are final. In a group, the time between two fsyncs at least.
  * @param fast With standbys, whether a standby takes the disk's place.
- * @param members With standbys, where other members reach this one.
+ * @param members With standbys or in a group, where other members reach this one.
+ * @param group The path in the ensemble of the group that all services of the application are
+ *     members of, such as /groups/travel.
+ * @param grace In a group, how long other members wait for an fsync before the group decides
+ *     without it.
+ * @param speculation In a group, whether messages to members leave before they are final.
  * @param sessionTimeout Timeout of sessions with the ensemble.
  * @param startWait How long the start of the application waits for its services. Those that need
  *     longer, because the ensemble is not there, start later, and health says so.
@@ -37,6 +43,9 @@ public record SaucrServicesProperties(
         Duration every,
         @DefaultValue("false") boolean fast,
         String members,
+        String group,
+        Duration grace,
+        @DefaultValue("true") boolean speculation,
         Duration sessionTimeout,
         @DefaultValue("30s") Duration startWait,
         @DefaultValue("false") boolean exitOnHalt) {
@@ -46,23 +55,62 @@ public record SaucrServicesProperties(
         /** One folder on one machine: {@link Protection#local}. */
         LOCAL,
         /** Members with a folder each: {@link Protection#standby}. */
-        STANDBY
+        STANDBY,
+        /** Members of a group: {@link Protection#speculative}. */
+        SPECULATIVE
     }
 
     /**
      * The protection that they say.
      *
-     * @throws IllegalArgumentException where a property is of the other kind
+     * @throws IllegalArgumentException where a property is of another kind, or missing
      */
     Protection asProtection() {
-        if (protection == Kind.LOCAL) {
-            if (copies != null || every != null || fast || members != null) {
-                throw new IllegalArgumentException(
-                        "saucr.services.copies, every, fast and members are of"
-                                + " saucr.services.protection=standby");
-            }
-            return Protection.local();
+        if (protection != Kind.STANDBY && (copies != null || fast)) {
+            throw new IllegalArgumentException(
+                    "saucr.services.copies and fast are of saucr.services.protection=standby");
         }
+        if (protection != Kind.SPECULATIVE && (group != null || grace != null || !speculation)) {
+            throw new IllegalArgumentException(
+                    "saucr.services.group, grace and speculation are of"
+                            + " saucr.services.protection=speculative");
+        }
+        return switch (protection) {
+            case LOCAL -> local();
+            case STANDBY -> standby();
+            case SPECULATIVE -> speculative();
+        };
+    }
+
+    private Protection local() {
+        if (every != null || members != null) {
+            throw new IllegalArgumentException(
+                    "saucr.services.every and members are of saucr.services.protection=standby or"
+                            + " speculative");
+        }
+        return Protection.local();
+    }
+
+    private Protection speculative() {
+        if (group == null) {
+            throw new IllegalArgumentException(
+                    "saucr.services.protection=speculative needs saucr.services.group, the path of"
+                            + " a group in the ensemble, such as /groups/travel");
+        }
+        Protection.Speculative member = Protection.speculative(group);
+        if (every != null) {
+            member = member.every(every);
+        }
+        if (grace != null) {
+            member = member.grace(grace);
+        }
+        if (!speculation) {
+            member = member.off();
+        }
+        return members == null ? member : member.at(address("members", members));
+    }
+
+    private Protection standby() {
         Protection.Standby standby = Protection.standby();
         if (copies != null) {
             standby = standby.copies(copies);

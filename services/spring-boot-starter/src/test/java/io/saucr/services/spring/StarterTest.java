@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
@@ -142,6 +143,25 @@ class StarterTest {
         assertThat(get(two, "/actuator/health")).contains("\"role\":\"primary\"");
     }
 
+    @Test
+    void theServicesOfAnApplicationAreMembersOfAGroup() throws Exception {
+        ConfigurableApplicationContext application =
+                start(
+                        "one",
+                        "--saucr.services.protection=speculative",
+                        "--saucr.services.group=/groups/banks",
+                        "--saucr.services.every=5ms",
+                        "--saucr.services.grace=2s",
+                        "--saucr.services.speculation=false",
+                        "--saucr.services.members=localhost:0");
+        try (Client client = application.getBean(SaucrServices.class).at("bank").client()) {
+            assertThat(client.ask(new Deposit("ann", 100)).join()).isEqualTo(new Cents(90));
+        }
+        assertThat(bank(application).status().group().members()).containsExactly("bank");
+        assertThat(bank(application).status().group().waits()).isEqualTo("it is off");
+        assertThat(get(application, "/actuator/health")).contains("\"group\":\"/groups/banks\"");
+    }
+
     /** K8: a head that is another's halts the service; the application goes on, and says so. */
     @Test
     void aServiceThatHaltsTurnsHealthRed() throws Exception {
@@ -182,7 +202,24 @@ class StarterTest {
         SpringApplication application = new SpringApplication(BankApplication.class);
         assertThatThrownBy(() -> application.run("--server.port=0"))
                 .hasStackTraceContaining("saucr.services.ensemble is not set");
-        assertThatThrownBy(() -> application.run(arguments("one", "--saucr.services.copies=2")))
-                .hasStackTraceContaining("are of saucr.services.protection=standby");
+        isRefused(application, "saucr.services.protection=standby", "copies=2");
+        isRefused(application, "saucr.services.protection=standby or speculative", "every=5ms");
+        isRefused(application, "saucr.services.protection=speculative", "group=/groups/banks");
+        isRefused(application, "saucr.services.protection=speculative", "speculation=false");
+        isRefused(application, "needs saucr.services.group", "protection=speculative");
+        isRefused(
+                application,
+                "as in /groups/travel",
+                "protection=speculative",
+                "group=groups/banks");
+    }
+
+    private void isRefused(SpringApplication application, String reason, String... properties) {
+        String[] set =
+                Arrays.stream(properties)
+                        .map(it -> "--saucr.services." + it)
+                        .toArray(String[]::new);
+        assertThatThrownBy(() -> application.run(arguments("one", set)))
+                .hasStackTraceContaining(reason);
     }
 }
