@@ -1,0 +1,2 @@
+/** Members of a group as processes, which are killed. */
+package io.saucr.services.tests.group;
