@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 
 /**
  * Services in a row, in one process. A client asks the first one, each passes the request on to the
@@ -28,6 +29,22 @@ import java.util.concurrent.ExecutionException;
  * service. Used by one thread.
  */
 final class Chain implements AutoCloseable {
+
+    /** When what a turn sends to the next service leaves. */
+    enum Mode {
+        ALWAYS(false, "each turn synced before anything of it leaves"),
+        OS(false, "turns are written and never synced"),
+        OFF(true, "members of a group without speculation"),
+        GROUP(true, "members of a group: only what leaves it waits for fsyncs");
+
+        final boolean hasGroup;
+        final String meaning;
+
+        Mode(boolean hasGroup, String meaning) {
+            this.hasGroup = hasGroup;
+            this.meaning = meaning;
+        }
+    }
 
     private static final Address ANY_PORT = new Address("127.0.0.1", 0);
     private static final int SEGMENT_BYTES = 1 << 20;
@@ -110,22 +127,27 @@ final class Chain implements AutoCloseable {
      *
      * @param folder empty
      * @param length how many services
-     * @param mode when their turns are synced
+     * @param ensemble servers; not used where the mode has no group
      */
-    Chain(Path folder, int length, ForceMode mode)
+    Chain(Path folder, int length, Mode mode, String ensemble)
             throws IOException, InterruptedException, ExecutionException {
         Map<String, Address> addresses = new HashMap<>();
         for (int service = length; service >= 1; service--) {
             int number = service;
+            // One path for each length: their chains may share an ensemble.
+            Services place =
+                    mode.hasGroup
+                            ? Services.at(ensemble + "/chain-" + length + "/" + name(number))
+                            : Services.without(name(number), Map.copyOf(addresses));
             RunningService running =
-                    Services.without(name(number), Map.copyOf(addresses))
-                            .folder(folder.resolve(name(number)))
-                            .listen(ANY_PORT)
-                            .segmentBytes(SEGMENT_BYTES)
-                            .onHalt(Halt.process())
-                            .run(
-                                    state -> new Step(state, number, length),
-                                    Protection.local().force(mode));
+                    run(
+                            place.folder(folder.resolve(name(number)))
+                                    .listen(ANY_PORT)
+                                    .segmentBytes(SEGMENT_BYTES)
+                                    .onHalt(Halt.process()),
+                            state -> new Step(state, number, length),
+                            mode,
+                            "/groups/chain-" + length);
             services.add(0, running);
             addresses.put(name(number), running.address());
             clients.add(
@@ -134,6 +156,17 @@ final class Chain implements AutoCloseable {
                             .client());
         }
         Hello unused = clients.get(0).ask(new Begin(), Hello.class).get();
+    }
+
+    private static RunningService run(
+            Services place, Function<State, Service> constructor, Mode mode, String group)
+            throws IOException, InterruptedException {
+        return switch (mode) {
+            case ALWAYS -> place.run(constructor, Protection.local().force(ForceMode.always()));
+            case OS -> place.run(constructor, Protection.local().force(ForceMode.os()));
+            case OFF -> place.run(constructor, Protection.speculative(group).off());
+            case GROUP -> place.run(constructor, Protection.speculative(group));
+        };
     }
 
     /** Sends one request through all services, and returns when its answer is there. */

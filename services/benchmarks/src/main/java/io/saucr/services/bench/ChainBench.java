@@ -17,21 +17,29 @@ import picocli.CommandLine.Option;
 
 /**
  * What a chain of services pays for its disks: the time of a request that passes through all of
- * them, with each turn synced before its message leaves, compared with turns that are never synced.
- * The second is the least that a chain can take which syncs in the background.
+ * them, with each turn synced before its message leaves, compared with turns that are never synced,
+ * and with a group, whose messages leave before. Turns that are never synced are the least that a
+ * chain can take which syncs in the background.
  */
 @Command(
         name = "chain",
         description =
                 "Measures a request that passes through 1 to 8 services in a row, each turn synced before its"
-                        + " message leaves, compared with turns that are never synced.",
+                        + " message leaves, compared with turns that are never synced, and with members"
+                        + " of a group.",
         mixinStandardHelpOptions = true)
 final class ChainBench implements Callable<Integer> {
 
-    static final String ALWAYS = "always";
-    static final String OS = "os";
-
     @Mixin private RoundsOptions options;
+
+    @Option(
+            names = "--modes",
+            paramLabel = "MODE",
+            split = ",",
+            defaultValue = "ALWAYS,OS,OFF,GROUP",
+            description =
+                    "What is compared with the first one: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private List<Chain.Mode> modes;
 
     @Option(
             names = "--services",
@@ -77,15 +85,11 @@ final class ChainBench implements Callable<Integer> {
                     "--force: no C compiler was found, which slower fsyncs need; --force 0 goes without");
         }
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
-        trials.put(
-                ALWAYS,
-                new RoundsOptions.Trial(
-                        "each turn synced before anything of it leaves",
-                        folder -> measure(folder, ALWAYS)));
-        trials.put(
-                OS,
-                new RoundsOptions.Trial(
-                        "turns are written and never synced", folder -> measure(folder, OS)));
+        for (Chain.Mode mode : modes) {
+            trials.put(
+                    mode.name(),
+                    new RoundsOptions.Trial(mode.meaning, folder -> measure(folder, mode)));
+        }
         List<Measurement> measured = options.measure(trials);
         List<Figure> figures = new ArrayList<>();
         for (int length : lengths) {
@@ -104,7 +108,17 @@ final class ChainBench implements Callable<Integer> {
         return length + (length == 1 ? " service" : " services") + ", +" + force + " ms";
     }
 
-    private Map<String, Double> measure(Path folder, String mode) throws Exception {
+    private Map<String, Double> measure(Path folder, Chain.Mode mode) throws Exception {
+        if (!mode.hasGroup) {
+            return measure(folder, mode, "");
+        }
+        try (ServerAlone ensemble = new ServerAlone(folder)) {
+            return measure(folder, mode, ensemble.connect());
+        }
+    }
+
+    private Map<String, Double> measure(Path folder, Chain.Mode mode, String ensemble)
+            throws Exception {
         Map<String, Double> figures = new LinkedHashMap<>();
         for (int length : lengths) {
             Path data = Files.createDirectory(folder.resolve("services-" + length));
@@ -120,7 +134,8 @@ final class ChainBench implements Callable<Integer> {
                             ChainProcess.class,
                             data.toString(),
                             Integer.toString(length),
-                            mode,
+                            mode.name(),
+                            ensemble,
                             Integer.toString(warmUpMillis),
                             Integer.toString(sliceMillis))) {
                 String unused = process.next("warm");

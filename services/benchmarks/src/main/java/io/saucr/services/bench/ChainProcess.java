@@ -1,6 +1,5 @@
 package io.saucr.services.bench;
 
-import io.saucr.services.journal.ForceMode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -22,17 +21,21 @@ final class ChainProcess {
     /**
      * Measures.
      *
-     * @param arguments folder, number of services, {@code always} or {@code os}, milliseconds of
-     *     the warm-up, milliseconds of a slice
+     * @param arguments folder, number of services, a {@link Chain.Mode}, servers of an ensemble
+     *     where the mode has a group, milliseconds of the warm-up, milliseconds of a slice
      */
     public static void main(String[] arguments) throws Exception {
-        ForceMode mode = arguments[2].equals("os") ? ForceMode.os() : ForceMode.always();
-        try (Chain chain = new Chain(Path.of(arguments[0]), Integer.parseInt(arguments[1]), mode);
+        try (Chain chain =
+                        new Chain(
+                                Path.of(arguments[0]),
+                                Integer.parseInt(arguments[1]),
+                                Chain.Mode.valueOf(arguments[2]),
+                                arguments[3]);
                 BufferedReader in = TalkingProcess.lines()) {
-            Histogram unused = slice(chain, Long.parseLong(arguments[3]));
+            Histogram unused = slice(chain, Long.parseLong(arguments[4]));
             System.out.println("warm");
             while (in.readLine() != null) {
-                double nanos = slice(chain, Long.parseLong(arguments[4])).getValueAtPercentile(50);
+                double nanos = slice(chain, Long.parseLong(arguments[5])).getValueAtPercentile(50);
                 chain.check();
                 System.out.printf(Locale.ROOT, "millis %.6f%n", nanos / 1e6);
             }

@@ -55,7 +55,8 @@ class ApplicationsBenchTest {
                         "--out=" + folder.resolve("out"));
 
         assertThat(code).as(errors.toString()).isZero();
-        assertThat(out.toString()).contains("1 service, +0 ms", "3 services, +0 ms");
+        assertThat(out.toString())
+                .contains("1 service, +0 ms", "3 services, +0 ms", "ALWAYS", "GROUP");
         assertThat(folder.resolve("work")).isEmptyDirectory();
         assertThat(folder.resolve("out").resolve("result.json")).isNotEmptyFile();
     }
@@ -64,6 +65,7 @@ class ApplicationsBenchTest {
     void wrongOptionsAreRefused() {
         assertThat(run("chain", "--services", "9")).isEqualTo(2);
         assertThat(run("chain", "--force", "-1")).isEqualTo(2);
+        assertThat(run("chain", "--modes", "never")).isEqualTo(2);
         assertThat(run("set", "--parts", "0")).isEqualTo(2);
         assertThat(run("set", "--vertices", "0")).isEqualTo(2);
         assertThat(run("auction", "--seconds", "1")).isEqualTo(2);
