@@ -41,7 +41,7 @@ class GroupProcessesIT {
 
     @TempDir private Path work;
 
-    private final Map<String, Process> members = new TreeMap<>();
+    private final Map<String, TravelProcess> members = new TreeMap<>();
     private final List<Client> clients = new ArrayList<>();
 
     /** "service id call" of each call that was made. */
@@ -51,13 +51,13 @@ class GroupProcessesIT {
     private String apps;
 
     /** One service, through its processes. */
-    private final class Process {
+    private final class TravelProcess {
 
         final String name;
         final List<String> command;
         LineProcess lines;
 
-        Process(String name, long everyMillis) throws IOException {
+        TravelProcess(String name, long everyMillis) throws IOException {
             this.name = name;
             List<String> flags = new ArrayList<>(Member.SMALL_JVM);
             flags.addAll(
@@ -124,13 +124,13 @@ class GroupProcessesIT {
         for (Client each : clients) {
             each.close();
         }
-        members.values().forEach(Process::kill);
+        members.values().forEach(TravelProcess::kill);
         ensemble.shutdown();
     }
 
     private void start(long everyMillis) throws IOException {
         for (String name : List.of("trips", "hotels", "cars")) {
-            Process unused = new Process(name, everyMillis);
+            TravelProcess unused = new TravelProcess(name, everyMillis);
         }
     }
 
@@ -158,7 +158,7 @@ class GroupProcessesIT {
         start(200);
         Client ann = client("ann", "trips");
         get(book(ann, 0, "hotels", "cars"), 0);
-        Process trips = members.get("trips");
+        TravelProcess trips = members.get("trips");
         int chains = 0;
         while (rollbacks("hotels") == 0) {
             assertThat(chains).isLessThan(10);
@@ -205,7 +205,7 @@ class GroupProcessesIT {
                 anns.add(book(ann, anns.size(), "hotels", "cars"));
                 bobs.add(book(bob, 1_000 + bobs.size(), "hotels", "trips"));
             }
-            Process dies = members.get(name);
+            TravelProcess dies = members.get(name);
             int newest = anns.size() - 20;
             // Some of it is under way then.
             get(anns.get(newest), newest);
@@ -217,7 +217,7 @@ class GroupProcessesIT {
             get(bobs.get(index), 1_000 + index);
         }
         int all = anns.size();
-        for (Process each : members.values()) {
+        for (TravelProcess each : members.values()) {
             List<Integer> booked = each.booked();
             assertThat(booked.stream().filter(it -> it < 1_000))
                     .as(each.name)
