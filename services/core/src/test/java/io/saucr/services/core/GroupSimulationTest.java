@@ -48,17 +48,12 @@ class GroupSimulationTest {
     @ParameterizedTest
     @MethodSource("rules")
     void eachRuleIsMissed(ServiceGroup.Broken broken) {
-        for (long seed = 0; seed < MOST_RUNS; seed++) {
-            ServiceWorld world = world(seed, broken);
-            try {
-                world.run(STEPS);
-            } catch (IllegalStateException | IllegalArgumentException | NullPointerException e) {
-                return;
-            }
-            if (!world.violations.isEmpty()) {
-                return;
-            }
-        }
-        throw new AssertionError("nobody noticed in " + MOST_RUNS + " runs");
+        Seeds.assertNoticed(
+                MOST_RUNS,
+                seed -> {
+                    ServiceWorld world = world(seed, broken);
+                    world.run(STEPS);
+                    return world.violations;
+                });
     }
 }

@@ -41,17 +41,12 @@ class ServiceSimulationTest {
     @ParameterizedTest
     @MethodSource("rules")
     void eachRuleIsMissed(Broken broken) {
-        for (long seed = 0; seed < MOST_RUNS; seed++) {
-            ServiceWorld world = new ServiceWorld(seed, broken, false);
-            try {
-                world.run(STEPS);
-            } catch (IllegalStateException | IllegalArgumentException | NullPointerException e) {
-                return;
-            }
-            if (!world.violations.isEmpty()) {
-                return;
-            }
-        }
-        throw new AssertionError("nobody noticed in " + MOST_RUNS + " runs");
+        Seeds.assertNoticed(
+                MOST_RUNS,
+                seed -> {
+                    ServiceWorld world = new ServiceWorld(seed, broken, false);
+                    world.run(STEPS);
+                    return world.violations;
+                });
     }
 }

@@ -2,6 +2,7 @@ package io.saucr.services.core.once;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.services.core.Seeds;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -10,12 +11,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OnceSimulationTest {
 
     private static final int STEPS = 160;
+    private static final int RUNS = 20_000;
 
     @Test
     void everyOperationTakesEffectOnceAndInOrderOrIsRefused() {
         long effects = 0;
         long starts = 0;
-        for (long seed = 0; seed < 20_000; seed++) {
+        for (long seed = 0; seed < RUNS; seed++) {
             OnceWorld world = new OnceWorld(seed, OnceWorld.Broken.NOTHING);
             world.run(STEPS);
             assertThat(world.violations).as("seed " + seed).isEmpty();
@@ -30,17 +32,12 @@ class OnceSimulationTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
     void eachRuleIsMissed(OnceWorld.Broken broken) {
-        for (long seed = 0; seed < 20_000; seed++) {
-            OnceWorld world = new OnceWorld(seed, broken);
-            try {
-                world.run(STEPS);
-            } catch (IllegalStateException | IllegalArgumentException e) {
-                return;
-            }
-            if (!world.violations.isEmpty()) {
-                return;
-            }
-        }
-        throw new AssertionError("nobody noticed in 20,000 runs");
+        Seeds.assertNoticed(
+                RUNS,
+                seed -> {
+                    OnceWorld world = new OnceWorld(seed, broken);
+                    world.run(STEPS);
+                    return world.violations;
+                });
     }
 }

@@ -1,13 +1,27 @@
 package io.saucr.services.core.standby;
 
+import io.saucr.services.core.Seeds;
 import io.saucr.services.core.standby.StandbyWorld.Broken;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Many seeded runs of a service with standbys; ends with the first violation and shows it. */
-final class StandbyCampaign {
+final class StandbyCampaign implements Seeds.Campaign {
 
-    private static final int EACH_SHOWN = 20_000;
+    private final Broken broken;
+    private long written;
+    private long read;
+    private long takeovers;
+    private long handovers;
+    private long lost;
+    private long early;
+    private long announced;
+    private long namedInStore;
+    private long loaded;
 
-    private StandbyCampaign() {}
+    private StandbyCampaign(Broken broken) {
+        this.broken = broken;
+    }
 
     /**
      * Runs; exit code 1 where something was violated.
@@ -16,70 +30,50 @@ final class StandbyCampaign {
      *     broken, none where it is not given
      */
     public static void main(String[] arguments) {
-        long runs = Long.parseLong(arguments[0]);
-        long first = arguments.length > 1 ? Long.parseLong(arguments[1]) : 0;
-        Broken broken = arguments.length > 2 ? Broken.valueOf(arguments[2]) : Broken.NOTHING;
-        long begun = System.nanoTime();
-        long written = 0;
-        long read = 0;
-        long takeovers = 0;
-        long handovers = 0;
-        long lost = 0;
-        long early = 0;
-        long announced = 0;
-        long namedInStore = 0;
-        long loaded = 0;
-        for (long seed = first; seed < first + runs; seed++) {
-            StandbyWorld world = run(seed, broken, false);
-            if (!world.violations.isEmpty()
-                    || (broken == Broken.NOTHING && !world.stalls.isEmpty())) {
-                run(seed, broken, true).trace.forEach(System.out::println);
-                System.out.println("seed " + seed + ": " + world.violations + world.stalls);
-                System.exit(1);
-            }
-            written += world.written;
-            read += world.read;
-            takeovers += world.takeovers;
-            handovers += world.handovers;
-            lost += world.lost;
-            early += world.early;
-            announced += world.announced;
-            namedInStore += world.namedInStore;
-            loaded += world.loaded;
-            if ((seed - first + 1) % EACH_SHOWN == 0 || seed == first + runs - 1) {
-                System.out.printf(
-                        "%,d runs in %d s: %,d turns, %,d reads, %,d takeovers, %,d handovers,"
-                                + " %,d services lost with all copies; %,d early replies, %,d"
-                                + " announced as lost; %,d heads of a store, %,d segments loaded"
-                                + " from one; no violation%n",
-                        seed - first + 1,
-                        (System.nanoTime() - begun) / 1_000_000_000,
-                        written,
-                        read,
-                        takeovers,
-                        handovers,
-                        lost,
-                        early,
-                        announced,
-                        namedInStore,
-                        loaded);
-            }
-        }
+        Seeds.campaign(
+                Long.parseLong(arguments[0]),
+                arguments.length > 1 ? Long.parseLong(arguments[1]) : 0,
+                new StandbyCampaign(
+                        arguments.length > 2 ? Broken.valueOf(arguments[2]) : Broken.NOTHING));
     }
 
-    private static StandbyWorld run(long seed, Broken broken, boolean tracing) {
-        StandbyWorld world = new StandbyWorld(seed, broken, tracing);
+    @Override
+    public List<String> violations(long seed) {
+        StandbyWorld world = new StandbyWorld(seed, broken, false);
+        world.run();
+        written += world.written;
+        read += world.read;
+        takeovers += world.takeovers;
+        handovers += world.handovers;
+        lost += world.lost;
+        early += world.early;
+        announced += world.announced;
+        namedInStore += world.namedInStore;
+        loaded += world.loaded;
+        List<String> all = new ArrayList<>(world.violations);
+        if (broken == Broken.NOTHING) {
+            all.addAll(world.stalls);
+        }
+        return all;
+    }
+
+    @Override
+    public String trace(long seed) {
+        StandbyWorld world = new StandbyWorld(seed, broken, true);
         try {
             world.run();
         } catch (RuntimeException e) {
-            if (tracing) {
-                world.trace.add(e.toString());
-                for (StackTraceElement each : e.getStackTrace()) {
-                    world.trace.add("    " + each);
-                }
-            }
-            world.violations.add(e.toString());
+            e.printStackTrace(System.out);
         }
-        return world;
+        return String.join("\n", world.trace);
+    }
+
+    @Override
+    public String counts() {
+        return String.format(
+                "%,d turns, %,d reads, %,d takeovers, %,d handovers, %,d services lost with all"
+                        + " copies; %,d early replies, %,d announced as lost; %,d heads of a store,"
+                        + " %,d segments loaded from one",
+                written, read, takeovers, handovers, lost, early, announced, namedInStore, loaded);
     }
 }

@@ -2,6 +2,7 @@ package io.saucr.services.core.standby;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.services.core.Seeds;
 import io.saucr.services.core.standby.StandbyWorld.Broken;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -62,17 +63,12 @@ class StandbySimulationTest {
     @ParameterizedTest
     @MethodSource("rules")
     void eachRuleIsMissed(Broken broken) {
-        for (long seed = 0; seed < MOST_RUNS; seed++) {
-            StandbyWorld world = new StandbyWorld(seed, broken, false);
-            try {
-                world.run();
-            } catch (IllegalStateException | IllegalArgumentException | NullPointerException e) {
-                return;
-            }
-            if (!world.violations.isEmpty()) {
-                return;
-            }
-        }
-        throw new AssertionError("nobody noticed in " + MOST_RUNS + " runs");
+        Seeds.assertNoticed(
+                MOST_RUNS,
+                seed -> {
+                    StandbyWorld world = new StandbyWorld(seed, broken, false);
+                    world.run();
+                    return world.violations;
+                });
     }
 }
