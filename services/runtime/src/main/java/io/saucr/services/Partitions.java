@@ -3,6 +3,7 @@ package io.saucr.services;
 import io.saucr.services.client.PartitionsClient;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.local.LocalPartitions;
+import io.saucr.services.standby.StandbyPartitions;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.Routing;
 import java.io.IOException;
@@ -13,7 +14,8 @@ import java.util.function.Function;
 /**
  * A service in partitions, from {@link Services#partitions}: each has the state of some keys, and
  * runs turns of its own at the same time as the others. A message goes to the partition of its key
- * ({@link Keyed}). The partitions of one process share one fsync. Immutable; any thread.
+ * ({@link Keyed}). With {@link Protection#local} the partitions of one process share one fsync.
+ * Immutable; any thread.
  */
 public final class Partitions {
 
@@ -52,19 +54,28 @@ public final class Partitions {
     }
 
     /**
-     * Refuses: partitions have no standbys yet.
+     * Starts a member of each partition in this process. Start the same line in other processes,
+     * with folders of their own: each partition has its own primary among these, and another member
+     * takes over within a second. Each has a folder of its number, a name, a head and addresses as
+     * with {@link Protection#local}; at {@link Protection.Standby#members} other members reach
+     * partition 0, and the others at the ports behind it. Partitions with standbys share no fsync.
      *
-     * @throws IllegalArgumentException always
+     * @param constructor makes the service of each partition from its state, in each life
+     * @param protection of each partition
+     * @param which numbers of partitions that this process has a member of; none for all
+     * @throws IllegalArgumentException where the service, one of its types or a number is not
+     *     allowed, or there is no ensemble
+     * @throws IOException where folder, port or keys cannot be used; says what to do
+     * @throws ServiceException where a head is not for its folder, or the service has another
+     *     number of partitions
      */
-    @SuppressWarnings("DoNotCallSuggester") // Its message says what to do instead.
     public RunningPartitions run(
             Function<State, ? extends Service> constructor,
             Protection.Standby protection,
-            int... which) {
-        throw new IllegalArgumentException(
-                place.name()
-                        + " has partitions, and these run with Protection.local(), not with"
-                        + " Protection.standby()");
+            int... which)
+            throws IOException, InterruptedException {
+        return StandbyPartitions.start(
+                Disk.local(), place, count, constructor, protection, halt, which);
     }
 
     /**

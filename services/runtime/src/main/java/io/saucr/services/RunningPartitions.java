@@ -24,7 +24,8 @@ public interface RunningPartitions extends AutoCloseable {
     /**
      * Ends a partition here, with all that it did in its own folder, which is named by its number.
      * Move or copy that folder into the folder of another process, which then takes the partition.
-     * Messages to it wait meanwhile.
+     * Messages to it wait meanwhile. With standbys the member here ends, and hands over where it is
+     * primary and another member is ready; its folder stays.
      *
      * @throws IllegalArgumentException where it does not run here
      * @throws ServiceException where its snapshot cannot be written: it continues here
@@ -33,7 +34,7 @@ public interface RunningPartitions extends AutoCloseable {
     void release(int number) throws IOException;
 
     /**
-     * Starts a partition here, from the folder of its number, or a new one.
+     * Starts a partition here, or a member of it, from the folder of its number, or a new one.
      *
      * @throws IllegalArgumentException where it runs here already
      * @throws IOException where its folder is of another process that has not released it, or is

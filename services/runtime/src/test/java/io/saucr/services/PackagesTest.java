@@ -96,7 +96,7 @@ class PackagesTest {
 
     @Test
     void noProtectionKnowsAnother() {
-        Set<String> protections = Set.of(API + ".local", API + ".standby");
+        Set<String> protections = Set.of(API + ".local", API + ".standby", API + ".speculative");
         Map<String, Set<String>> packages = packages();
         for (String protection : protections) {
             assertThat(packages.get(protection))

@@ -235,8 +235,6 @@ class PartitionsTest {
                                         .partitions(8)
                                         .run(Sums::new, Protection.local()))
                 .hasMessageContaining("\"sums in 4 partitions\", not of \"sums in 8 partitions\"");
-        assertThatThrownBy(() -> four.run(Sums::new, Protection.standby()))
-                .hasMessageContaining("not with Protection.standby()");
         assertThatThrownBy(() -> run(four, 4)).hasMessageContaining("not one with number 4");
         assertThatThrownBy(() -> at("left").partitions(0)).hasMessageContaining("1 to 1024");
         assertThatThrownBy(

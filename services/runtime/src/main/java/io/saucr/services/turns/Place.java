@@ -351,7 +351,8 @@ public record Place(
                 door.map(it -> next(it, number)));
     }
 
-    private static Address next(Address first, int number) {
+    /** Where a partition is, by where the first one is; any port stays any. */
+    public static Address next(Address first, int number) {
         return first.port() == 0 ? first : new Address(first.host(), first.port() + number);
     }
 
