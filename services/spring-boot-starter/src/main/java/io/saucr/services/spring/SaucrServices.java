@@ -1,7 +1,9 @@
 package io.saucr.services.spring;
 
 import io.saucr.services.Halt;
+import io.saucr.services.Partitions;
 import io.saucr.services.Protection;
+import io.saucr.services.RunningPartitions;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.Services;
@@ -14,11 +16,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
@@ -44,10 +46,8 @@ public final class SaucrServices implements SmartLifecycle {
 
     /** One service, from its start on. */
     private static final class Run {
-        final CompletableFuture<RunningService> started = new CompletableFuture<>();
-        final List<AutoCloseable> watching = new CopyOnWriteArrayList<>();
+        final CompletableFuture<Running> started = new CompletableFuture<>();
         Thread thread;
-        volatile String halted;
     }
 
     SaucrServices(
@@ -65,12 +65,18 @@ public final class SaucrServices implements SmartLifecycle {
         this.watchers = watchers;
     }
 
+    /** What runs of a service: one, or its partitions here. */
+    private record Running(
+            Supplier<Map<String, RunningService>> services,
+            Optional<RunningPartitions> partitions,
+            Runnable end) {}
+
     /** How a service is, for health. */
     public record Condition(Optional<RunningService> service, Optional<String> failure) {}
 
     /**
      * The services that run, by the names of their beans; those that did not start yet are not
-     * there.
+     * there. Each partition is a service of its own, such as {@code bank.3}.
      */
     public Map<String, RunningService> running() {
         Map<String, RunningService> all = new TreeMap<>();
@@ -84,22 +90,31 @@ public final class SaucrServices implements SmartLifecycle {
         Map<String, Condition> all = new TreeMap<>();
         runs.forEach(
                 (name, run) -> {
-                    Optional<RunningService> service = now(run.started);
-                    Optional<String> failure = Optional.ofNullable(run.halted);
-                    if (failure.isEmpty() && service.isEmpty()) {
-                        failure =
-                                Optional.of(
-                                        run.started.isCompletedExceptionally()
-                                                ? "it did not start: see the log"
-                                                : "it has not started yet: it waits for the"
-                                                        + " ensemble");
+                    Optional<Running> now = now(run.started);
+                    if (now.isEmpty()) {
+                        all.put(name, new Condition(Optional.empty(), Optional.of(whyNot(run))));
+                    } else {
+                        now.get()
+                                .services()
+                                .get()
+                                .forEach(
+                                        (each, it) ->
+                                                all.put(
+                                                        each,
+                                                        new Condition(
+                                                                Optional.of(it), it.halted())));
                     }
-                    all.put(name, new Condition(service, failure));
                 });
         return all;
     }
 
-    private static Optional<RunningService> now(CompletableFuture<RunningService> started) {
+    private static String whyNot(Run run) {
+        return run.started.isCompletedExceptionally()
+                ? "it did not start: see the log"
+                : "it has not started yet: it waits for the ensemble";
+    }
+
+    private static Optional<Running> now(CompletableFuture<Running> started) {
         return started.isDone() && !started.isCompletedExceptionally()
                 ? Optional.of(started.join())
                 : Optional.empty();
@@ -129,7 +144,7 @@ public final class SaucrServices implements SmartLifecycle {
     private void await(String name, Run run, long endNanos) {
         try {
             long left = Math.max(0, endNanos - System.nanoTime());
-            RunningService unused = run.started.get(left, TimeUnit.NANOSECONDS);
+            Running unused = run.started.get(left, TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             LOG.warn(
                     "{} has not started within {}: it waits for the ensemble, and health is down",
@@ -147,12 +162,14 @@ public final class SaucrServices implements SmartLifecycle {
 
     private void run(String name, Run run) {
         try {
-            Services services =
-                    at(name).onHalt((reason, cause) -> halted(name, run, reason, cause));
-            RunningService service = run(services, constructor(name));
-            watchers.forEach(it -> run.watching.add(it.apply(service)));
-            if (!run.started.complete(service)) {
-                service.close();
+            Services services = at(name).onHalt((reason, cause) -> halted(name, reason, cause));
+            Integer count = properties.partitions().get(name);
+            Running made =
+                    count == null
+                            ? watched(run(services, constructor(name)))
+                            : watched(partitions(name, services.partitions(count)));
+            if (!run.started.complete(made)) {
+                made.end().run();
             }
         } catch (InterruptedException e) {
             boolean unused = run.started.completeExceptionally(e);
@@ -170,6 +187,43 @@ public final class SaucrServices implements SmartLifecycle {
         return protection instanceof Protection.Speculative speculative
                 ? services.run(constructor, speculative)
                 : services.run(constructor, (Protection.Local) protection);
+    }
+
+    private RunningPartitions partitions(String name, Partitions of)
+            throws IOException, InterruptedException {
+        int[] here =
+                properties.partitionsHere().getOrDefault(name, List.of()).stream()
+                        .mapToInt(Integer::intValue)
+                        .toArray();
+        if (protection instanceof Protection.Standby standby) {
+            return of.run(constructor(name), standby, here);
+        }
+        if (protection instanceof Protection.Local local) {
+            return of.run(constructor(name), local, here);
+        }
+        throw new IllegalArgumentException(
+                name + " has partitions, which run with local or standby, not with " + protection);
+    }
+
+    private Running watched(RunningService service) {
+        List<AutoCloseable> watching = watch(service);
+        return new Running(
+                () -> Map.of(service.name(), service),
+                Optional.empty(),
+                () -> {
+                    watching.forEach(SaucrServices::close);
+                    // It ends with its turns final, and hands the primary's role over.
+                    service.close();
+                });
+    }
+
+    private Running watched(RunningPartitions partitions) {
+        WatchedPartitions watched = new WatchedPartitions(partitions, this::watch);
+        return new Running(watched::services, Optional.of(watched), watched::close);
+    }
+
+    private List<AutoCloseable> watch(RunningService service) {
+        return watchers.stream().map(it -> it.apply(service)).toList();
     }
 
     private Function<State, Service> constructor(String name) {
@@ -195,14 +249,50 @@ public final class SaucrServices implements SmartLifecycle {
         if (properties.sessionTimeout() != null) {
             services = services.sessionTimeout(properties.sessionTimeout());
         }
+        for (Map.Entry<String, Integer> each : properties.partitions().entrySet()) {
+            services = services.partitioned(each.getKey(), each.getValue());
+        }
         for (ServicesCustomizer each : customizers) {
             services = each.customize(name, services);
         }
         return services;
     }
 
-    private void halted(String name, Run run, String reason, Throwable cause) {
-        run.halted = reason;
+    /**
+     * A service that has partitions by the property {@code saucr.services.partitions}, here or
+     * elsewhere: for its clients.
+     *
+     * @param name of the service
+     * @throws IllegalArgumentException where the property does not say how many it has
+     */
+    public Partitions partitions(String name) {
+        Integer count = properties.partitions().get(name);
+        if (count == null) {
+            throw new IllegalArgumentException(
+                    "saucr.services.partitions."
+                            + name
+                            + " is not set: it says how many partitions "
+                            + name
+                            + " has. Without partitions a client is of at(\""
+                            + name
+                            + "\")");
+        }
+        return at(name).partitions(count);
+    }
+
+    /**
+     * The partitions of a service that run in this application, to be released and taken.
+     *
+     * @param name of the service
+     * @return empty where it has no partitions, is no bean of this application or has not started
+     */
+    public Optional<RunningPartitions> runningPartitions(String name) {
+        return Optional.ofNullable(runs.get(name))
+                .flatMap(run -> now(run.started))
+                .flatMap(Running::partitions);
+    }
+
+    private void halted(String name, String reason, Throwable cause) {
         LOG.error("the service {} halted: {}", name, reason, cause);
         if (properties.exitOnHalt()) {
             Halt.process().halt(reason, cause);
@@ -218,15 +308,13 @@ public final class SaucrServices implements SmartLifecycle {
 
     private static void stop(Run run) {
         if (!run.started.cancel(false)) {
-            run.watching.forEach(SaucrServices::close);
-            // It ends with its turns final, and hands the primary's role over.
-            now(run.started).ifPresent(RunningService::close);
+            now(run.started).ifPresent(it -> it.end().run());
             return;
         }
         run.thread.interrupt();
     }
 
-    private static void close(AutoCloseable watching) {
+    static void close(AutoCloseable watching) {
         try {
             watching.close();
         } catch (Exception e) {

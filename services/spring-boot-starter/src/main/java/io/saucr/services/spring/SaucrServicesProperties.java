@@ -3,6 +3,8 @@ package io.saucr.services.spring;
 import io.saucr.services.Address;
 import io.saucr.services.Protection;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -28,6 +30,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param grace In a group, how long other members wait for an fsync before the group decides
  *     without it.
  * @param speculation In a group, whether messages to members leave before they are final.
+ * @param partitions How many partitions a service has, by its name; it has none without it.
+ * @param partitionsHere Which partitions of a service this application runs, by its name, such as
+ *     0,1,2; without it all.
  * @param sessionTimeout Timeout of sessions with the ensemble.
  * @param startWait How long the start of the application waits for its services. Those that need
  *     longer, because the ensemble is not there, start later, and health says so.
@@ -46,9 +51,26 @@ public record SaucrServicesProperties(
         String group,
         Duration grace,
         @DefaultValue("true") boolean speculation,
+        @DefaultValue Map<String, Integer> partitions,
+        @DefaultValue Map<String, List<Integer>> partitionsHere,
         Duration sessionTimeout,
         @DefaultValue("30s") Duration startWait,
         @DefaultValue("false") boolean exitOnHalt) {
+
+    public SaucrServicesProperties {
+        partitions = Map.copyOf(partitions);
+        partitionsHere = Map.copyOf(partitionsHere);
+        for (String each : partitionsHere.keySet()) {
+            if (!partitions.containsKey(each)) {
+                throw new IllegalArgumentException(
+                        "saucr.services.partitions-here."
+                                + each
+                                + " is set, and saucr.services.partitions."
+                                + each
+                                + " is not: it says how many partitions there are");
+            }
+        }
+    }
 
     /** Which protection. */
     public enum Kind {

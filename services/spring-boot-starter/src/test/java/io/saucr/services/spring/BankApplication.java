@@ -2,6 +2,7 @@ package io.saucr.services.spring;
 
 import io.saucr.services.Asks;
 import io.saucr.services.Handlers;
+import io.saucr.services.Keyed;
 import io.saucr.services.MapState;
 import io.saucr.services.Query;
 import io.saucr.services.Service;
@@ -13,9 +14,19 @@ import org.springframework.context.annotation.Bean;
 @SpringBootApplication
 class BankApplication {
 
-    record Deposit(String owner, long cents) implements Asks<Cents> {}
+    record Deposit(String owner, long cents) implements Keyed, Asks<Cents> {
+        @Override
+        public String key() {
+            return owner;
+        }
+    }
 
-    record Balance(String owner) implements Query<Cents> {}
+    record Balance(String owner) implements Keyed, Query<Cents> {
+        @Override
+        public String key() {
+            return owner;
+        }
+    }
 
     record Cents(long cents) {}
 

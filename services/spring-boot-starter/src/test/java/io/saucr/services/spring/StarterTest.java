@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Client;
+import io.saucr.services.Partitions;
+import io.saucr.services.RunningPartitions;
 import io.saucr.services.RunningService;
 import io.saucr.services.spring.BankApplication.Balance;
 import io.saucr.services.spring.BankApplication.Cents;
@@ -162,6 +164,99 @@ class StarterTest {
         assertThat(get(application, "/actuator/health")).contains("\"group\":\"/groups/banks\"");
     }
 
+    @Test
+    void aServiceInPartitionsRunsAndOneOfThemMoves() throws Exception {
+        String three = "--saucr.services.partitions.bank=3";
+        ConfigurableApplicationContext one = start("one", three);
+        SaucrServices services = one.getBean(SaucrServices.class);
+        assertThat(services.running()).containsOnlyKeys("bank.0", "bank.1", "bank.2");
+        Partitions bank = services.partitions("bank");
+        String ann = owner(bank, 1);
+        String bob = owner(bank, 2);
+        try (Client client = bank.client("web")) {
+            assertThat(client.ask(new Deposit(ann, 100)).join()).isEqualTo(new Cents(90));
+            assertThat(client.ask(new Deposit(bob, 10)).join()).isEqualTo(new Cents(9));
+            assertThat(get(one, "/actuator/health"))
+                    .startsWith("{\"status\":\"UP\"")
+                    .contains("\"bank.1\":{\"deadLetters\":0");
+            assertThat(get(one, "/actuator/metrics/saucr.services.turn.run"))
+                    .contains("bank.0", "bank.1", "bank.2");
+
+            RunningPartitions here = services.runningPartitions("bank").orElseThrow();
+            here.release(1);
+            assertThat(services.running()).containsOnlyKeys("bank.0", "bank.2");
+            Path moved = Files.createDirectories(folder.resolve("two/bank")).resolve("1");
+            Path unused = Files.move(folder.resolve("one/bank/1"), moved);
+            ConfigurableApplicationContext two =
+                    start("two", three, "--saucr.services.partitions-here.bank=1");
+            assertThat(two.getBean(SaucrServices.class).running()).containsOnlyKeys("bank.1");
+            assertThat(client.ask(new Balance(ann)).join()).isEqualTo(new Cents(90));
+            assertThat(client.ask(new Balance(bob)).join()).isEqualTo(new Cents(9));
+
+            RunningPartitions there =
+                    two.getBean(SaucrServices.class).runningPartitions("bank").orElseThrow();
+            there.release(1);
+            unused = Files.move(moved, folder.resolve("one/bank/1"));
+            here.take(1);
+            assertThat(get(one, "/actuator/health")).contains("\"bank.1\":{\"deadLetters\":0");
+            assertThat(client.ask(new Balance(ann)).join()).isEqualTo(new Cents(90));
+        }
+    }
+
+    private static String owner(Partitions of, int partition) {
+        int number = 0;
+        while (of.of("owner" + number) != partition) {
+            number++;
+        }
+        return "owner" + number;
+    }
+
+    @Test
+    void anApplicationThatEndsHandsItsPartitionsOver() throws Exception {
+        String[] both = {
+            "--saucr.services.partitions.bank=2",
+            "--saucr.services.protection=standby",
+            "--saucr.services.session-timeout=40s"
+        };
+        ConfigurableApplicationContext one = start("one", both);
+        ConfigurableApplicationContext two = start("two", both);
+        Partitions bank = two.getBean(SaucrServices.class).partitions("bank");
+        String ann = owner(bank, 0);
+        String bob = owner(bank, 1);
+        try (Client client = bank.client("web")) {
+            assertThat(client.ask(new Deposit(ann, 100)).join()).isEqualTo(new Cents(90));
+            assertThat(client.ask(new Deposit(bob, 10)).join()).isEqualTo(new Cents(9));
+            for (RunningService each : one.getBean(SaucrServices.class).running().values()) {
+                await().atMost(LONG).until(() -> each.status().member().followers().size() == 1);
+            }
+            long began = System.nanoTime();
+            one.close();
+            assertThat(client.ask(new Balance(ann)).join()).isEqualTo(new Cents(90));
+            assertThat(client.ask(new Balance(bob)).join()).isEqualTo(new Cents(9));
+            // Nobody waited for a session to expire.
+            assertThat(Duration.ofNanos(System.nanoTime() - began))
+                    .isLessThan(Duration.ofSeconds(35));
+        }
+        assertThat(two.getBean(SaucrServices.class).running().values())
+                .allMatch(it -> it.status().member().role().equals("primary"));
+    }
+
+    /** K8: one partition of the application halts, and health names it. */
+    @Test
+    void aPartitionThatHaltsTurnsHealthRed() throws Exception {
+        ConfigurableApplicationContext one = start("one", "--saucr.services.partitions.bank=2");
+        ZooKeeper admin =
+                new ZooKeeper("127.0.0.1:" + ensemble.getLocalPort(), 10_000, event -> {});
+        admin.delete("/apps/bank.1/head", -1);
+        admin.close();
+        await().atMost(LONG)
+                .until(() -> get(one, "/actuator/health").startsWith("{\"status\":\"DOWN\""));
+        assertThat(get(one, "/actuator/health"))
+                .contains("\"bank.0\":{\"deadLetters\":0")
+                .containsPattern("\"bank.1\":\"[^\"]*head");
+        assertThat(one.isActive()).isTrue();
+    }
+
     /** K8: a head that is another's halts the service; the application goes on, and says so. */
     @Test
     void aServiceThatHaltsTurnsHealthRed() throws Exception {
@@ -212,6 +307,19 @@ class StarterTest {
                 "as in /groups/travel",
                 "protection=speculative",
                 "group=groups/banks");
+        isRefused(
+                application,
+                "saucr.services.partitions.bank is not: it says how many",
+                "partitions-here.bank=1");
+        isRefused(application, "bank has 1 to 1024 partitions, not 1025", "partitions.bank=1025");
+        isRefused(
+                application,
+                "bank has partitions, which run with local or standby",
+                "partitions.bank=2",
+                "protection=speculative",
+                "group=/groups/banks");
+        assertThatThrownBy(() -> start("one").getBean(SaucrServices.class).partitions("bank"))
+                .hasMessageContaining("saucr.services.partitions.bank is not set");
     }
 
     private void isRefused(SpringApplication application, String reason, String... properties) {
