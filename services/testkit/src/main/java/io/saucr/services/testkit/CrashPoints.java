@@ -8,22 +8,23 @@ import java.util.function.Consumer;
 /**
  * Runs a scenario again and again, and crashes one service between two steps, another one at each
  * run, so that each of them crashes before each step once. A crashed one starts again at once. What
- * the scenario then checks has to hold at all of these points. Clients do not crash.
+ * the scenario then checks has to hold at all of these points. Partitions crash alone, and all of a
+ * service at once. Clients do not crash.
  */
 public final class CrashPoints {
 
     /** A crash before a step. */
-    record Plan(long step, int node) {
+    record Plan(long step, String process) {
 
-        static final Plan NONE = new Plan(Long.MAX_VALUE, 0);
+        static final Plan NONE = new Plan(Long.MAX_VALUE, "");
 
-        void crash(Map<String, Node> nodes) {
-            List<Node> services =
-                    nodes.values().stream().filter(it -> it instanceof TestService).toList();
-            if (node < services.size() && services.get(node).isUp()) {
-                services.get(node).crash();
-                services.get(node).start();
-            }
+        void crash(Map<String, List<TestService>> processes) {
+            List<TestService> up =
+                    processes.getOrDefault(process, List.of()).stream()
+                            .filter(TestService::isUp)
+                            .toList();
+            up.forEach(TestService::crash);
+            up.forEach(TestService::start);
         }
     }
 
@@ -52,16 +53,16 @@ public final class CrashPoints {
         TestWorld calm = new TestWorld(seed, options);
         scenario.accept(calm);
         int crashes = 0;
-        for (int node = 0; node < calm.services(); node++) {
+        for (String process : calm.processes().keySet()) {
             for (long step = 0; step < calm.steps(); step++) {
                 TestWorld world = new TestWorld(seed, options);
-                world.plan(new Plan(step, node));
+                world.plan(new Plan(step, process));
                 try {
                     scenario.accept(world);
                 } catch (RuntimeException | AssertionError e) {
                     throw new AssertionError(
                             "with a crash of %s before step %s (seed %s): %s"
-                                    .formatted(calm.serviceName(node), step, seed, e.getMessage()),
+                                    .formatted(process, step, seed, e.getMessage()),
                             e);
                 }
                 crashes++;

@@ -12,6 +12,7 @@ import io.saucr.services.once.Operation;
 import io.saucr.services.turns.DoorRequest;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 
@@ -33,7 +35,7 @@ public final class TestService extends Node {
     private final Map<String, Operation> writes = new HashMap<>();
     private final List<Operation> writesInOrder = new ArrayList<>();
     private Function<State, ? extends Service> constructor;
-    private final int lanes;
+    private final UnaryOperator<TurnOptions> own;
     private final List<Runnable> inLanes = new ArrayList<>();
     private Turns turns;
     private Measures measures = Measures.NONE;
@@ -45,10 +47,10 @@ public final class TestService extends Node {
             String name,
             Storage storage,
             Function<State, ? extends Service> constructor,
-            int lanes) {
+            UnaryOperator<TurnOptions> own) {
         super(world, name, storage);
         this.constructor = constructor;
-        this.lanes = lanes;
+        this.own = own;
     }
 
     /** From the next start on it is this service, as after an upgrade. */
@@ -63,7 +65,7 @@ public final class TestService extends Node {
                         name(),
                         constructor,
                         guard,
-                        world().options().lanes(lanes),
+                        own.apply(world().options()),
                         world().surroundings(inLanes::add));
         turns.measure(measures);
         return turns;

@@ -5,22 +5,27 @@ import io.saucr.services.Protection;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Moment;
+import io.saucr.services.core.ServiceCore;
 import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.Routing;
 import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.turns.Turns;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * Services and their clients in memory, on one thread, with a clock of their own: the real turns,
@@ -40,8 +45,9 @@ public final class TestWorld {
     private static final int MOST_STEPS = 1_000_000;
 
     private final Random random;
-    private final TurnOptions options;
     private final Map<String, Node> nodes = new LinkedHashMap<>();
+    private final Map<String, TestPartitions> partitions = new LinkedHashMap<>();
+    private TurnOptions options;
     private final List<Wire> wires = new ArrayList<>();
     private long wallMillis = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
     private long steadyMillis;
@@ -99,9 +105,18 @@ public final class TestWorld {
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      */
     public TestService service(String name, Function<State, ? extends Service> constructor) {
-        TestService service =
-                new TestService(this, name, new MemoryDisk(split()), constructor, options.lanes());
-        add(name, service);
+        return service(name, constructor, it -> it);
+    }
+
+    private TestService service(
+            String name,
+            Function<State, ? extends Service> constructor,
+            UnaryOperator<TurnOptions> own) {
+        return started(new TestService(this, name, new MemoryDisk(split()), constructor, own));
+    }
+
+    private TestService started(TestService service) {
+        add(service.name(), service);
         service.start();
         return service;
     }
@@ -119,11 +134,84 @@ public final class TestWorld {
             String name,
             Function<State, ? extends Service> constructor,
             Protection.Standby protection) {
-        MemoryMembers members = new MemoryMembers(protection, split(), () -> steadyMillis);
-        TestService service = new TestService(this, name, members, constructor, protection.lanes());
-        add(name, service);
-        service.start();
-        return service;
+        return service(name, constructor, protection, it -> it);
+    }
+
+    private TestService service(
+            String name,
+            Function<State, ? extends Service> constructor,
+            Protection.Standby protection,
+            UnaryOperator<TurnOptions> own) {
+        return started(
+                new TestService(
+                        this,
+                        name,
+                        new MemoryMembers(protection, split(), () -> steadyMillis),
+                        constructor,
+                        it -> own.apply(it).lanes(protection.lanes())));
+    }
+
+    /**
+     * Says that a service has partitions, before anything is made in this world: what turns and
+     * clients send to it goes to the partition of the message's key.
+     *
+     * @param service its name
+     * @param count from 1 to 1024
+     * @throws IllegalStateException where services or clients are there already
+     */
+    public void partitioned(String service, int count) {
+        if (!nodes.isEmpty()) {
+            throw new IllegalStateException(
+                    nodes.keySet()
+                            + " do not know that "
+                            + service
+                            + " has partitions: call partitioned(...) first");
+        }
+        options = options.routing(options.routing().with(service, count));
+    }
+
+    /**
+     * Makes all partitions of a service, and starts them.
+     *
+     * @param name that {@link #partitioned} named
+     * @param constructor makes each from its state, at each start
+     * @throws IllegalArgumentException where it was not named, or is there already
+     */
+    public TestPartitions partitions(String name, Function<State, ? extends Service> constructor) {
+        return partitions(name, (each, own) -> service(each, constructor, own));
+    }
+
+    /**
+     * The same with standbys for each partition.
+     *
+     * @param protection of each
+     */
+    public TestPartitions partitions(
+            String name,
+            Function<State, ? extends Service> constructor,
+            Protection.Standby protection) {
+        return partitions(name, (each, own) -> service(each, constructor, protection, own));
+    }
+
+    private TestPartitions partitions(
+            String name, BiFunction<String, UnaryOperator<TurnOptions>, TestService> maker) {
+        Integer count = options.routing().counts().get(name);
+        if (count == null) {
+            throw new IllegalArgumentException(
+                    name + " has no number of partitions: call partitioned(...) first");
+        }
+        throwIfThere(name);
+        List<TestService> all = new ArrayList<>();
+        for (int number = 0; number < count; number++) {
+            int own = number;
+            all.add(
+                    maker.apply(
+                            Routing.name(name, number),
+                            it -> it.routing(it.routing().as(name, own))));
+        }
+        TestPartitions made = new TestPartitions(name, all);
+        partitions.put(name, made);
+        return made;
     }
 
     /**
@@ -133,15 +221,36 @@ public final class TestWorld {
      * @param service that it calls, there or not
      */
     public Client client(String name, String service) {
+        Integer count = options.routing().counts().get(service);
+        if (count == null) {
+            return client(name, name, service);
+        }
+        throwIfThere(name);
+        return new PartitionsTestClient(
+                service,
+                count,
+                number ->
+                        client(
+                                name + ServiceCore.RESERVED + number,
+                                name,
+                                Routing.name(service, number)));
+    }
+
+    private TestClient client(String as, String name, String service) {
         TestClient client = new TestClient(this, name, service, new MemoryDisk(split()));
-        add(name, client);
+        add(as, client);
         client.start();
         return client;
     }
 
-    private void add(String name, Node node) {
-        if (nodes.putIfAbsent(name, node) != null) {
-            throw new IllegalArgumentException("there is a " + name + " already");
+    private void add(String as, Node node) {
+        throwIfThere(as);
+        nodes.put(as, node);
+    }
+
+    private void throwIfThere(String name) {
+        if (nodes.containsKey(name) || partitions.containsKey(name)) {
+            throw new IllegalArgumentException(name + " is there already");
         }
     }
 
@@ -177,7 +286,7 @@ public final class TestWorld {
             CrashPoints.Plan now = plan;
             // Once: a step that was possible no more leaves the count as it is.
             plan = CrashPoints.Plan.NONE;
-            now.crash(nodes);
+            now.crash(processes());
         }
         List<BooleanSupplier> possible = new ArrayList<>();
         nodes.values().forEach(node -> node.steps(possible));
@@ -262,17 +371,16 @@ public final class TestWorld {
         later.add(new Later(when, what));
     }
 
-    int services() {
-        return (int) nodes.values().stream().filter(it -> it instanceof TestService).count();
-    }
-
-    String serviceName(int index) {
-        return nodes.values().stream()
-                .filter(it -> it instanceof TestService)
-                .skip(index)
-                .findFirst()
-                .orElseThrow()
-                .name();
+    /** What crashes at once: each service alone, and all partitions of a service. */
+    Map<String, List<TestService>> processes() {
+        Map<String, List<TestService>> processes = new LinkedHashMap<>();
+        for (Node each : nodes.values()) {
+            if (each instanceof TestService service) {
+                processes.put(service.name(), List.of(service));
+            }
+        }
+        partitions.forEach((name, each) -> processes.put(name, each.all()));
+        return processes;
     }
 
     long steadyMillis() {
@@ -316,8 +424,25 @@ public final class TestWorld {
 
     /** Breaks all links between two, with what is under way; they are made again by themselves. */
     public void cut(String one, String other) {
+        Set<Node> left = named(one);
+        Set<Node> right = named(other);
         List.copyOf(wires).stream()
-                .filter(it -> it.has(nodes.get(one)) && it.has(nodes.get(other)))
+                .filter(it -> left.stream().anyMatch(it::has) && right.stream().anyMatch(it::has))
                 .forEach(this::cut);
+    }
+
+    /** All of that name: with partitions there are several. */
+    private Set<Node> named(String name) {
+        Set<Node> all = new LinkedHashSet<>();
+        nodes.forEach(
+                (as, node) -> {
+                    if (as.equals(name) || as.startsWith(name + ServiceCore.RESERVED)) {
+                        all.add(node);
+                    }
+                });
+        if (partitions.containsKey(name)) {
+            all.addAll(partitions.get(name).all());
+        }
+        return all;
     }
 }
