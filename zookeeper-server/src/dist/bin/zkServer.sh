@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
-# Starts, stops and asks one server. See zkEnv.sh for the variables that every script reads; beside them:
+# Starts, stops and queries one server. zkEnv.sh has the variables that every script reads; this one also reads:
 #   ZOOMAIN          main class, with JVM options in front of it if you like
 #   ZOOPIDFILE       file with the server's process id (zookeeper_server.pid in dataDir)
 #   ZOO_DATADIR_AUTOCREATE_DISABLE   when set, a missing dataDir is an error and not created
 #   ZOO_START_TIMEOUT seconds that "start" waits until the server has started (120)
-#   ZOO_STOP_TIMEOUT seconds that "stop" waits for the server to end (60)
+#   ZOO_STOP_TIMEOUT seconds that "stop" waits for the server to exit (60)
 #   JMXDISABLE, JMXPORT, JMXLOCALONLY, JMXAUTH, JMXSSL, JMXHOSTNAME   remote management
 
 usage() {
     cat >&2 <<USAGE
 Usage: $(basename -- "$0") [--config DIR] COMMAND [CONFIG-FILE]
-  start             start the server in the background; 0 once it has started, 1 with the reason if not
+  start             start the server in the background; exits with 0 once it has started, else prints why and exits with 1
   start-foreground  run the server in this terminal
-  stop              end the server and wait until it has ended
+  stop              stop the server and wait until its process has exited
   restart           stop, then start
-  status            ask the server for its role, and the ensemble's mode; 0 if it serves, 1 if not
-  await [SECONDS]   wait until the server serves; 1 at once if it does not run, or when the time is over
-  flush [REASON]    force everything to disk now
+  status            print the server's role and the ensemble's mode; exits with 0 if it serves, else with 1
+  await [SECONDS]   wait until the server serves; exits with 1 after SECONDS, or at once if the server does not run
+  flush [REASON]    sync everything to disk now
   pin [REASON]      stay in slow mode until "unpin" or a restart, and flush
-  unpin [REASON]    leave the mode to the leader again
-  print-cmd         show the command line that "start" would run
-  print-config      show the keys of the file as the server reads them, and behind "@" what they mean
-  version           show the version
-  class-archive     make lib/server.jsa, once; with it a server starts in less time
-CONFIG-FILE is a name in the configuration folder or a path; zoo.cfg if absent. The commands with
-another argument take the file from the variable ZOOCFG.
+  unpin [REASON]    let the leader choose the mode again
+  print-cmd         print the command line that "start" would run
+  print-config      print the keys of the file as the server reads them; a line with "@" has what follows from them
+  version           print the version
+  class-archive     make lib/server.jsa, with which a server starts faster
+CONFIG-FILE is a path, or a name in the configuration folder (default: zoo.cfg). For commands with another argument
+set the variable ZOOCFG instead.
 USAGE
     exit 2
 }
@@ -67,11 +67,11 @@ jmx_flags() {
     case "${JMXDISABLE:-false}" in
         false | '') ;;
         *)
-            say "Remote management (JMX) is off, as asked by JMXDISABLE."
+            say "Remote management (JMX) is off, because JMXDISABLE is set."
             return
             ;;
     esac
-    [ -n "${JMXLOG4J:-}" ] && say "JMXLOG4J is ignored: logging is done by logback."
+    [ -n "${JMXLOG4J:-}" ] && say "JMXLOG4J is ignored: the server logs with Logback."
     local flags="-Dcom.sun.management.jmxremote"
     flags="$flags -Dcom.sun.management.jmxremote.local.only=${JMXLOCALONLY:-false}"
     if [ -n "${JMXPORT:-}" ]; then
@@ -351,7 +351,7 @@ start_background() {
         exit 1
     fi
     if [ -f "$ZOOPIDFILE" ]; then
-        say "Removing $ZOOPIDFILE: the process that it names is no running server."
+        say "Removing $ZOOPIDFILE: the process that it names is not a running server."
         remove_pid_file
     fi
     if [ -n "$data_dir" ] && [ ! -d "$data_dir" ] && [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ]; then
@@ -463,7 +463,7 @@ stop_server() {
     # Who starts it again meanwhile puts another number into the file, and that one stays.
     while [ "$(running_pid)" = "$pid" ]; do
         if [ "$tenths" -ge "$limit" ]; then
-            say "Error: process $pid has not ended after ${ZOO_STOP_TIMEOUT:-60} s; it was sent SIGTERM and still runs."
+            say "Error: process $pid still runs ${ZOO_STOP_TIMEOUT:-60} s after SIGTERM (ZOO_STOP_TIMEOUT)."
             exit 1
         fi
         sleep 0.1
@@ -666,8 +666,8 @@ make_class_archive() {
     require_java_17
     local lib="$ZOOKEEPER_PREFIX/lib" work
     if ! work="$(mktemp -d "$lib/class-archive.XXXXXX" 2>&1)"; then
-        say "Error: the class archive belongs into $lib, and $(id -un) cannot write there: $work"
-        say "Run this as a user who can. Every user's servers use what it makes."
+        say "Error: $(id -un) cannot write to $lib, where the class archive belongs: $work"
+        say "Run this as a user who can. The servers of all users use the archive."
         exit 1
     fi
     # shellcheck disable=SC2064 # the folder of now

@@ -187,8 +187,7 @@ class ClassArchiveIT {
             Result made = scripts.run(runner, "zkServer.sh", "class-archive");
             assertThat(made.exitCode()).isEqualTo(1);
             assertThat(made.output())
-                    .contains("Error: the class archive belongs into " + lib)
-                    .contains("cannot write there")
+                    .contains("cannot write to " + lib + ", where the class archive belongs")
                     .contains("Run this as a user who can");
         } finally {
             Files.setPosixFilePermissions(lib, before);
