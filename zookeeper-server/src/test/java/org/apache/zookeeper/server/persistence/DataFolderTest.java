@@ -52,6 +52,8 @@ class DataFolderTest {
     @BeforeEach
     void open() throws Exception {
         ServiceUtils.setSystemExitProcedure(ServiceUtils.LOG_ONLY);
+        // Each log is copied often, and read as often.
+        FileTxnLog.setPreallocSize(64 * 1024);
         if (snapLog != null) {
             snapLog.close();
         }
@@ -64,6 +66,7 @@ class DataFolderTest {
     @AfterEach
     void close() throws IOException {
         snapLog.close();
+        FileTxnLog.setPreallocSize(64 * 1024 * 1024);
     }
 
     private Path version() {
