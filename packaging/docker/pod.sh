@@ -36,6 +36,8 @@ tls_secret="${POD_TLS_SECRET:-}"
 tls="${POD_TLS:-/tls}"
 # Seconds that a change of the size may take, for each server.
 patience="${POD_PATIENCE:-600}"
+# Seconds between lines that say what is waited for.
+say_every="${POD_SAY_EVERY:-10}"
 readonly conf="$data/conf"
 
 check() {
@@ -44,7 +46,7 @@ check() {
         'allowed: server.{id}=HOST:QUORUM-PORT:ELECTION-PORT with {ordinal} in HOST; role and port for clients are elsewhere'
     check_size POD_INITIAL_SERVERS "$initial"
     local name
-    for name in admin_port client_port patience; do
+    for name in admin_port client_port patience say_every; do
         [[ "${!name}" =~ ^[1-9][0-9]{0,4}$ ]] || fail "POD_${name^^}='${!name}'" 'allowed: a whole number from 1 to 99999'
     done
     [ -r "$password_file" ] || fail "cannot read $password_file" "It has the super user's password: a Secret with the key 'password'."
@@ -196,7 +198,7 @@ find_members() {
             if knows_me; then
                 say "this is server $id of an ensemble that serves"
             else
-                say "server $id is no member yet: it starts as an observer"
+                say "server $id is not a member yet, so it starts as an observer"
                 known="$known"$'\n'"$(line_of "$id"):observer"
             fi
             return
@@ -251,16 +253,16 @@ start() {
 
 # begin_wait: a wait of so many seconds begins
 begin_wait() {
-    wait_begins=$SECONDS wait_says=10
+    wait_begins=$SECONDS wait_says=$say_every
 }
 
-# still_waits WHAT: prints every ten seconds what is waited for; 1 if the time is over
+# still_waits WHAT: prints every $say_every seconds what is waited for; 1 if the time is over
 still_waits() {
     local waited=$((SECONDS - wait_begins))
     [ "$waited" -lt "$patience" ] || return 1
     if [ "$waited" -ge "$wait_says" ]; then
         say "waits since $waited s: $1"
-        wait_says=$((waited + 10))
+        wait_says=$((waited + say_every))
     fi
 }
 
