@@ -208,21 +208,36 @@ class MoveLeaderIT {
     @Test
     @Order(5)
     void aProcessIsKilledInTheMiddle() throws Exception {
-        for (int round = 0; round < 9; round++) {
-            int leader = ensemble.awaitFast();
-            List<Integer> followers = ensemble.followers();
-            int to = followers.get(0);
-            int victim = List.of(leader, to, followers.get(1)).get(round % 3);
-            CompletableFuture<Void> moves = moving(leader, to);
-            TimeUnit.MILLISECONDS.sleep(10L * (round / 3));
-            ensemble.kill(victim);
-            moves.join();
-            writes.awaitMore(10);
-            ensemble.restart(victim);
-            ensemble.awaitServing();
-            assertNothingIsLost();
-            write();
+        for (int victim = 0; victim < 3; victim++) {
+            killInTheMiddle(victim, victim);
         }
+    }
+
+    @Tag("long")
+    @Test
+    @Order(7)
+    void eachProcessIsKilledAtEachMoment() throws Exception {
+        for (int moment = 0; moment < 3; moment++) {
+            for (int victim = 0; victim < 3; victim++) {
+                killInTheMiddle(victim, moment);
+            }
+        }
+    }
+
+    private void killInTheMiddle(int role, int moment) throws Exception {
+        int leader = ensemble.awaitFast();
+        List<Integer> followers = ensemble.followers();
+        int to = followers.get(0);
+        int victim = List.of(leader, to, followers.get(1)).get(role);
+        CompletableFuture<Void> moves = moving(leader, to);
+        TimeUnit.MILLISECONDS.sleep(10L * moment);
+        ensemble.kill(victim);
+        moves.join();
+        writes.awaitMore(10);
+        ensemble.restart(victim);
+        ensemble.awaitServing();
+        assertNothingIsLost();
+        write();
     }
 
     private static CompletableFuture<Void> moving(int leader, int to) {
@@ -264,7 +279,7 @@ class MoveLeaderIT {
     /** Under load; the pauses are printed, for what they are depends on the machine. */
     @Tag("long")
     @Test
-    @Order(7)
+    @Order(8)
     void manyMovesUnderLoad() throws Exception {
         List<Double> ofAll = new ArrayList<>();
         List<Double> ofEach = new ArrayList<>();
