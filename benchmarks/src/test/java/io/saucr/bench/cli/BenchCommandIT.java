@@ -242,6 +242,32 @@ class BenchCommandIT {
                 .contains("does not exist");
     }
 
+    @Test
+    void aBulkLoadIsMeasured() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                onSmallServers(
+                        folder,
+                        "bulk",
+                        "--servers=3",
+                        "--multi=1,20",
+                        "--outstanding=10",
+                        "--updates=1000",
+                        "--compile=0",
+                        "--rounds=1");
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/bursts")).hasSize(4);
+        JsonNode last = result.at("/bursts/2");
+        assertThat(last.at("/burst").asText()).isEqualTo("multi of 20, 10 outstanding");
+        assertThat(last.at("/configuration").asText()).isEqualTo("saucr");
+        assertThat(last.at("/operations").asLong()).isEqualTo(800);
+        assertThat(last.at("/elections").asLong()).isZero();
+        assertThat(result.at("/burstRatios/0/measure").asText()).isEqualTo("operations/s");
+        assertThat(outcome.out()).contains("multi of 1, 10 outstanding: elections");
+        assertThat(results.resolve("bulk.svg")).isNotEmptyFile();
+    }
+
     @Tag("long")
     @Test
     void aProfileTellsStagesAndMethods() throws Exception {
