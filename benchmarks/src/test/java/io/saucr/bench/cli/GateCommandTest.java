@@ -55,6 +55,7 @@ class GateCommandTest {
         assertThat(worse(comparison(0.8, 0.01), comparison(1.01, 0.01))).isEmpty();
         assertThat(GateCommand.lines(List.of(comparison(0.8, 0.01), comparison(1.01, 0.01)), 0.03))
                 .extracting(GateCommand.Line::text)
-                .anySatisfy(text -> assertThat(text).startsWith("throughput").endsWith(" 0.80 1.01"));
+                .anySatisfy(
+                        text -> assertThat(text).startsWith("throughput").endsWith(" 0.80 1.01"));
     }
 }
