@@ -16,12 +16,4 @@ public record Incarnation(Birth birth, long number, long nonce) {
             throw new IllegalArgumentException("incarnations are numbered from 1, not " + number);
         }
     }
-
-    /**
-     * Whether that is another start, of the same birth, that took the same number: one of the two
-     * is a copy (K14).
-     */
-    public boolean isTwinOf(Incarnation other) {
-        return birth.equals(other.birth) && number == other.number && nonce != other.nonce;
-    }
 }
