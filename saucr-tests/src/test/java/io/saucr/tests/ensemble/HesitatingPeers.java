@@ -39,8 +39,7 @@ final class HesitatingPeers implements AutoCloseable {
                 Socket socket = new Socket();
                 sockets.add(socket);
                 socket.connect(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
-                        MOST_MILLIS);
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port), MOST_MILLIS);
                 socket.getOutputStream().write(begin);
             }
         }
