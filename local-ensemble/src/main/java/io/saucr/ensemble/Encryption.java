@@ -38,7 +38,7 @@ public record Encryption(Tls tls, Path keys) {
      * Encryption with a key in this folder, which is made if the folder has none.
      *
      * @param folder exists
-     * @param addresses of all servers and clients, which the certificate names beside those of
+     * @param addresses of all servers and clients, which the certificate names as well as those of
      *     loopback
      * @throws IOException if the JDK has no keytool, or it fails
      */

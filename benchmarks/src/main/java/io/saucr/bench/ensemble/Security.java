@@ -18,7 +18,7 @@ public record Security(Encryption encryption, boolean netty) {
         netty |= encryption.ofClients();
     }
 
-    /** Keys of {@code zoo.cfg} beside those of the encryption. */
+    /** Keys of {@code zoo.cfg}, without those of the encryption. */
     Map<String, String> settings() {
         return netty
                 ? Map.of("serverCnxnFactory", NettyServerCnxnFactory.class.getName())

@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * Connections that do not go on: some send nothing, some the beginning of a TLS handshake, some
+ * Connections that do not continue: some send nothing, some the beginning of a TLS handshake, some
  * that of a greeting or a session without TLS. They stay open until they are closed here.
  */
 final class HesitatingPeers implements AutoCloseable {
