@@ -1,0 +1,18 @@
+package io.saucr.services.replay;
+
+/**
+ * Handles requests, in several lanes at once. What handlers share lies in collections of {@link
+ * LaneState}, or between acquisition and release of its locks. Everything else that differs from
+ * member to member is not to be read (X14).
+ */
+public interface LaneHandler {
+
+    /**
+     * Handles a request.
+     *
+     * @param body the request; not to be changed
+     * @return the reply; not to be changed afterwards
+     * @throws RuntimeException dead-letters the request: what it changed stays (X12)
+     */
+    byte[] handle(byte[] body, LaneTurn turn);
+}

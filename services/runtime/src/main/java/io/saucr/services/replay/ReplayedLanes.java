@@ -1,0 +1,599 @@
+package io.saucr.services.replay;
+
+import io.saucr.services.core.replay.BadTraceException;
+import io.saucr.services.core.replay.Barrier;
+import io.saucr.services.core.replay.DivergedException;
+import io.saucr.services.core.replay.LaneEvent;
+import io.saucr.services.core.replay.LockWaits;
+import io.saucr.services.core.replay.LockWaits.Waiting;
+import io.saucr.services.core.replay.Recording;
+import io.saucr.services.core.replay.Replay;
+import io.saucr.services.core.replay.Replay.Step;
+import io.saucr.services.core.replay.Replay.What;
+import io.saucr.services.core.replay.Requests;
+import io.saucr.services.core.replay.Requests.Open;
+import io.saucr.services.core.replay.TraceSegment;
+import io.saucr.services.core.replay.TurnRecord;
+import io.saucr.services.core.replay.TurnRecord.Begin;
+import io.saucr.services.core.replay.TurnRecord.End;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.IntConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One life of a member whose handlers run in lanes: it replays segments, and after {@link
+ * #takeOver} it records. The monitor of this object serializes what X1 calls the turn thread:
+ * requests begin and end with it, and cuts are made with it. Events that are recorded do not need
+ * it.
+ *
+ * <p>Any thread. A thread that holds the monitor takes no other one but that of {@link Replay}'s
+ * data; a thread with the monitor of a lock may take this one.
+ */
+public final class ReplayedLanes {
+
+    /** Said to a lane: it throws {@link HandlerKilledError}. */
+    static final int DIES = -2;
+
+    /** So many primaries may run a request (X11). */
+    public static final int MOST_ATTEMPTS = 5;
+
+    /** A reply. {@code bytes} is not to be changed. */
+    @SuppressWarnings("ArrayRecordComponent") // Not compared.
+    public record Reply(long number, boolean threw, byte[] bytes) {}
+
+    /** Hears what happens. With the monitor, so it must not wait. */
+    public interface Listener {
+
+        /** There is something to cut. */
+        void changed();
+
+        /** A handler of this member did something else than the primary's (X14). */
+        void diverged(DivergedException e);
+
+        /** The process must end: memory or stack did not suffice, or there is a defect. */
+        void failed(Throwable cause);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReplayedLanes.class);
+
+    @SuppressWarnings("ArrayRecordComponent") // Not compared.
+    private record Asked(long sender, long number, byte[] body, CompletableFuture<Reply> reply) {}
+
+    /** A reply that leaves once the head names a record. */
+    private record Answer(long record, Reply reply, CompletableFuture<Reply> to) {}
+
+    private static final HexFormat HEX = HexFormat.of();
+
+    private final LaneState state;
+    private final LaneHandler handler;
+    private final Listener listener;
+    private final IntConsumer pace;
+    private final Requests requests;
+    private final Replay replay;
+    private final Lane[] lanes;
+    private final Object circles = new Object();
+    private final Map<Long, Reply> replies = new TreeMap<>();
+    private final Map<Long, Long> records = new HashMap<>();
+
+    /** Wait until their requests begin, or for the end of those that are open. */
+    private final Deque<Asked> asked = new ArrayDeque<>();
+
+    private final List<Answer> answers = new ArrayList<>();
+    private final SecureRandom seeds = new SecureRandom();
+    private volatile String over = "";
+    private Recording recording;
+    private long nowMillis;
+
+    /**
+     * A life without requests, as of the beginning of the trace.
+     *
+     * @param name of threads
+     * @param lanes from 1 to 64
+     * @param constructor declares locks and collections, and gives what handles requests
+     */
+    public ReplayedLanes(
+            String name,
+            int lanes,
+            Function<LaneState, LaneHandler> constructor,
+            Listener listener) {
+        this(name, lanes, constructor, listener, lane -> {});
+    }
+
+    /**
+     * The same.
+     *
+     * @param pace called by a lane before each event, so that tests choose schedules
+     */
+    ReplayedLanes(
+            String name,
+            int lanes,
+            Function<LaneState, LaneHandler> constructor,
+            Listener listener,
+            IntConsumer pace) {
+        this.listener = listener;
+        this.pace = pace;
+        requests = new Requests(lanes);
+        state = new LaneState(lanes);
+        handler = constructor.apply(state);
+        state.seal();
+        replay = new Replay(requests, state.resources());
+        this.lanes = new Lane[lanes + 1];
+        for (int lane = 1; lane <= lanes; lane++) {
+            this.lanes[lane] = new Lane(this, lane, name + " lane " + lane);
+        }
+        for (int lane = 1; lane <= lanes; lane++) {
+            this.lanes[lane].start();
+        }
+    }
+
+    // ---- following
+
+    /**
+     * Replays the next segment that the head names; returns at once.
+     *
+     * @throws BadTraceException if it does not continue the trace; this life is of no use then
+     */
+    public synchronized void follow(TraceSegment segment) throws BadTraceException {
+        replay.append(segment);
+        moved();
+    }
+
+    /** How many segments are replayed to their ends. */
+    public synchronized long replayed() {
+        return replay.replayed();
+    }
+
+    /**
+     * Waits until that many segments are replayed to their ends (X15).
+     *
+     * @throws IllegalStateException if the life ends before
+     */
+    public synchronized void awaitReplayed(long segments) throws InterruptedException {
+        while (replay.replayed() < segments) {
+            throwIfOver();
+            wait();
+        }
+    }
+
+    private void throwIfOver() {
+        if (!over.isEmpty()) {
+            throw new IllegalStateException(over);
+        }
+    }
+
+    /** The replay has moved: does what the turn thread can do, and wakes lanes. */
+    private void moved() {
+        try {
+            for (TurnRecord turn = replay.turn(); ; turn = replay.turn()) {
+                if (turn != null) {
+                    turn(turn);
+                } else if (replay.barrier() != Barrier.NONE) {
+                    replay.passBarrier();
+                } else {
+                    break;
+                }
+            }
+        } catch (DivergedException e) {
+            diverged(e);
+        }
+        notifyAll();
+    }
+
+    private void turn(TurnRecord turn) {
+        if (turn instanceof Begin begin) {
+            replay.turnDone(false);
+            lanes[begin.lane()].begin(begin);
+        } else if (turn instanceof End end) {
+            Lane lane = lanes[open(end.request()).lane()];
+            replay.turnDone(lane.threw());
+            ended(lane);
+        } else {
+            replay.turnDone(false);
+        }
+    }
+
+    private Open open(long request) {
+        return requests.open().stream()
+                .filter(it -> it.request() == request)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private Reply ended(Lane lane) {
+        Begin request = lane.request();
+        Reply reply = new Reply(request.number(), lane.threw(), lane.reply());
+        replies.put(request.sender(), reply);
+        lane.consumed();
+        return reply;
+    }
+
+    /**
+     * This member is primary: waits until all of the trace is replayed, and records from there. The
+     * next cut is the first segment of its epoch, which the head is to name before any handler
+     * continues (X9).
+     *
+     * @param mostAttempts requests that as many primaries have run are killed (X11)
+     * @throws IllegalStateException if the life ends before
+     */
+    public synchronized void takeOver(int mostAttempts) throws InterruptedException {
+        while (!replay.isAtCut()) {
+            throwIfOver();
+            wait();
+        }
+        throwIfOver();
+        recording = replay.takeOver(mostAttempts);
+        for (int lane = 1; lane < lanes.length; lane++) {
+            if (lanes[lane].hasEnded()) {
+                consume(lanes[lane]);
+            }
+        }
+        notifyAll();
+        listener.changed();
+    }
+
+    // ---- recording
+
+    /**
+     * Has a request handled, once (X10).
+     *
+     * @param sender its channel
+     * @param number in the channel, from 1 without gaps
+     * @param body not to be changed
+     * @return completes once the head names the end of the request (X5). Fails with {@link
+     *     IllegalStateException} if this member is not primary, and with {@link
+     *     IllegalArgumentException} if a newer request of the sender was consumed
+     */
+    public CompletableFuture<Reply> ask(long sender, long number, byte[] body) {
+        Asked request = new Asked(sender, number, body, new CompletableFuture<>());
+        synchronized (this) {
+            if (recording == null || !over.isEmpty()) {
+                request.reply.completeExceptionally(
+                        new IllegalStateException(
+                                over.isEmpty() ? "this member is not primary" : over));
+            } else if (!isTaken(request)) {
+                asked.add(request);
+            }
+        }
+        deliver();
+        return request.reply;
+    }
+
+    /** Whether a request began, or has its answer. */
+    private boolean isTaken(Asked request) {
+        switch (requests.offer(request.sender, request.number)) {
+            case BEGIN -> {
+                begin(request);
+                // It waits for the end.
+                return false;
+            }
+            case CONSUMED -> {
+                Reply reply = replies.get(request.sender);
+                if (reply.number() == request.number) {
+                    // What was replayed is named; the first segment shows that this is primary.
+                    long record = records.getOrDefault(request.sender, 0L);
+                    answers.add(new Answer(record, reply, request.reply));
+                } else {
+                    request.reply.completeExceptionally(
+                            new IllegalArgumentException(
+                                    "sender %d has asked number %d, and asks %d again"
+                                            .formatted(
+                                                    request.sender,
+                                                    reply.number(),
+                                                    request.number)));
+                }
+                return true;
+            }
+            default -> {
+                return false;
+            }
+        }
+    }
+
+    private void begin(Asked request) {
+        nowMillis = Math.max(nowMillis, System.currentTimeMillis());
+        Begin begin =
+                recording.begin(
+                        request.sender, request.number, nowMillis, seeds.nextLong(), request.body);
+        lanes[begin.lane()].begin(begin);
+        notifyAll();
+        listener.changed();
+    }
+
+    /** The handler in a lane that records has ended: its request is consumed. With the monitor. */
+    void consume(Lane lane) {
+        long sender = lane.request().sender();
+        long request = lane.request().request();
+        Reply reply = ended(lane);
+        records.put(sender, recording.end(request, reply.threw(), new byte[0]));
+        offerAgain();
+        listener.changed();
+    }
+
+    private void offerAgain() {
+        for (Iterator<Asked> all = asked.iterator(); all.hasNext(); ) {
+            if (isTaken(all.next())) {
+                all.remove();
+            }
+        }
+    }
+
+    /** Cuts what was recorded since the last cut; empty if that is nothing. */
+    public synchronized Optional<TraceSegment> cut() {
+        return recording == null || !over.isEmpty() ? Optional.empty() : recording.cut();
+    }
+
+    /** The head names the oldest cut that was not named: replies leave. */
+    public void named() {
+        synchronized (this) {
+            recording.named();
+            notifyAll();
+        }
+        deliver();
+    }
+
+    /** Lets replies leave whose ends are named. Holds no monitor: what waits for them runs here. */
+    private void deliver() {
+        List<Answer> leave = new ArrayList<>();
+        synchronized (this) {
+            for (Iterator<Answer> all = answers.iterator(); all.hasNext(); ) {
+                Answer answer = all.next();
+                if (recording.isNamed(answer.record)) {
+                    leave.add(answer);
+                    all.remove();
+                }
+            }
+        }
+        leave.forEach(it -> it.to.complete(it.reply));
+    }
+
+    /** Kills one of the lanes that wait for each other's locks, if there are any (X11). */
+    void killOneInCircle() {
+        synchronized (circles) {
+            Lane.Wait[] waits = waits();
+            Map<Integer, Waiting> waiting = new TreeMap<>();
+            for (int lane = 1; lane < lanes.length; lane++) {
+                if (waits[lane] != null) {
+                    waiting.put(lane, waits[lane].waiting());
+                }
+            }
+            OptionalInt victim = LockWaits.victim(waiting);
+            // Those that waited before and after all was read waited meanwhile, and held what they
+            // hold. Others may be no part of a circle.
+            Lane.Wait[] after = waits();
+            boolean same = true;
+            for (int lane = 1; lane < lanes.length; lane++) {
+                same &= waits[lane] == after[lane];
+            }
+            if (victim.isPresent() && same) {
+                lanes[victim.getAsInt()].kill(waits[victim.getAsInt()]);
+            }
+        }
+    }
+
+    private Lane.Wait[] waits() {
+        Lane.Wait[] waits = new Lane.Wait[lanes.length];
+        for (int lane = 1; lane < lanes.length; lane++) {
+            waits[lane] = lanes[lane].waits();
+        }
+        return waits;
+    }
+
+    // ---- the end
+
+    /** Ends this life: each lane ends at its next event (X18). Returns at once. */
+    public void over(String reason) {
+        List<CompletableFuture<Reply>> nobody = new ArrayList<>();
+        synchronized (this) {
+            if (!over.isEmpty()) {
+                return;
+            }
+            over = reason;
+            if (recording != null) {
+                recording.depose();
+            }
+            asked.forEach(it -> nobody.add(it.reply));
+            answers.forEach(it -> nobody.add(it.to));
+            asked.clear();
+            answers.clear();
+            notifyAll();
+        }
+        state.locks().forEach(LaneLock::wake);
+        nobody.forEach(it -> it.completeExceptionally(new IllegalStateException(reason)));
+    }
+
+    /**
+     * Ends this life, and waits for its lanes.
+     *
+     * @return whether all have ended; else a handler has not come to its next event, and the
+     *     process has to end (X18)
+     */
+    public boolean close(Duration patience) throws InterruptedException {
+        over("closed");
+        long until = System.nanoTime() + patience.toNanos();
+        boolean ended = true;
+        for (int lane = 1; lane < lanes.length; lane++) {
+            TimeUnit.NANOSECONDS.timedJoin(lanes[lane], Math.max(1, until - System.nanoTime()));
+            ended &= !lanes[lane].isAlive();
+        }
+        return ended;
+    }
+
+    private void diverged(DivergedException e) {
+        over = e.getMessage();
+        listener.diverged(e);
+    }
+
+    // ---- for lanes
+
+    LaneHandler handler() {
+        return handler;
+    }
+
+    void pace(int lane) {
+        pace.accept(lane);
+    }
+
+    void checkOver() {
+        if (!over.isEmpty()) {
+            throw new LifeOverError(over);
+        }
+    }
+
+    synchronized Begin nextRequest(Lane lane) {
+        while (lane.request() == null || lane.hasEnded()) {
+            checkOver();
+            await();
+        }
+        return lane.request();
+    }
+
+    /** An event may happen, or dies, or is to be recorded. */
+    synchronized int before(Lane lane, LaneEvent event) {
+        try {
+            for (; ; ) {
+                checkOver();
+                if (recording != null) {
+                    if (records(lane)) {
+                        return Lane.RECORDS;
+                    }
+                } else {
+                    Step step = replay.at(lane.number(), event);
+                    if (step.what() == What.DIE) {
+                        dies(lane);
+                        return DIES;
+                    }
+                    if (step.what() == What.CONTINUE) {
+                        return step.choice();
+                    }
+                }
+                await();
+            }
+        } catch (DivergedException e) {
+            diverged(e);
+            throw new LifeOverError(over);
+        }
+    }
+
+    /** Waits until the lane returns to its handler; whether it dies instead. */
+    synchronized boolean diesOnReturn(Lane lane) {
+        for (; ; ) {
+            checkOver();
+            if (recording != null) {
+                if (records(lane)) {
+                    return false;
+                }
+            } else {
+                What what = replay.onReturn(lane.number()).what();
+                if (what == What.DIE) {
+                    dies(lane);
+                    return true;
+                }
+                if (what == What.CONTINUE) {
+                    return false;
+                }
+            }
+            await();
+        }
+    }
+
+    private boolean records(Lane lane) {
+        boolean may = recording.mayRun(lane.number());
+        if (may) {
+            lane.records(recording.lane(lane.number()));
+        }
+        return may;
+    }
+
+    private void dies(Lane lane) {
+        replay.killed(lane.number());
+        moved();
+    }
+
+    synchronized void done(int lane, LaneEvent event, int choice) {
+        checkOver();
+        try {
+            replay.done(lane, event, choice);
+        } catch (DivergedException e) {
+            diverged(e);
+            throw new LifeOverError(over);
+        }
+        moved();
+    }
+
+    synchronized void saw(Lane lane, byte[] bytes) {
+        checkOver();
+        replay.saw(lane.number(), bytes);
+    }
+
+    void threw(Begin request, Throwable e) {
+        LOG.info(
+                "request {} (number {} of sender {}) threw, and is dead-lettered",
+                request.request(),
+                request.number(),
+                request.sender(),
+                e);
+    }
+
+    void failed(Throwable e) {
+        over(e.toString());
+        listener.failed(e);
+    }
+
+    /** Callers look again. */
+    @SuppressWarnings("WaitNotInLoop")
+    private void await() {
+        try {
+            wait();
+        } catch (InterruptedException e) {
+            // An interrupt is no event; over() ends a lane.
+            return;
+        }
+    }
+
+    // ---- the state
+
+    /**
+     * All entries of all maps, by name, and the newest reply by sender, as text: for comparisons.
+     * While no handler runs.
+     */
+    synchronized String content() {
+        StringBuilder text = new StringBuilder();
+        state.maps()
+                .forEach(
+                        (name, map) -> {
+                            text.append(name).append(':');
+                            map.content()
+                                    .forEach(
+                                            (key, value) ->
+                                                    text.append(HEX.formatHex(LaneMap.bytesOf(key)))
+                                                            .append('=')
+                                                            .append(HEX.formatHex(value))
+                                                            .append(' '));
+                        });
+        replies.forEach(
+                (sender, reply) ->
+                        text.append(sender)
+                                .append('#')
+                                .append(reply.number())
+                                .append(reply.threw())
+                                .append(HEX.formatHex(reply.bytes()))
+                                .append(' '));
+        return text.toString();
+    }
+}
