@@ -9,6 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -95,7 +96,7 @@ final class LocalDisk implements Disk {
         RandomAccessFile plain = new RandomAccessFile(file.toFile(), mode);
         boolean opened = false;
         try {
-            LocalFile both = new LocalFile(plain, AsynchronousFileChannel.open(file, forced));
+            LocalFile both = new LocalFile(file, plain, AsynchronousFileChannel.open(file, forced));
             opened = true;
             return both;
         } finally {
@@ -212,14 +213,16 @@ final class LocalDisk implements Disk {
     /**
      * Written through a stream's calls, and forced through an asynchronous channel's: an interrupt
      * of the turn thread does not turn these into a closed file, as it does another channel's. A
-     * stream's own force writes times of the file, too.
+     * stream's own force writes times of the file, too. The errors of both do not name the file.
      */
     private static final class LocalFile implements File {
 
+        private final Path path;
         private final RandomAccessFile file;
         private final AsynchronousFileChannel forced;
 
-        LocalFile(RandomAccessFile file, AsynchronousFileChannel forced) {
+        LocalFile(Path path, RandomAccessFile file, AsynchronousFileChannel forced) {
+            this.path = path;
             this.file = file;
             this.forced = forced;
         }
@@ -244,6 +247,14 @@ final class LocalDisk implements Disk {
 
         @Override
         public void write(ByteBuffer from, long at) throws IOException {
+            try {
+                writeAll(from, at);
+            } catch (IOException e) {
+                throw named(e);
+            }
+        }
+
+        private void writeAll(ByteBuffer from, long at) throws IOException {
             file.seek(at);
             if (from.hasArray()) {
                 file.write(from.array(), from.arrayOffset() + from.position(), from.remaining());
@@ -267,7 +278,18 @@ final class LocalDisk implements Disk {
 
         @Override
         public void force() throws IOException {
-            forced.force(false);
+            try {
+                forced.force(false);
+            } catch (IOException e) {
+                throw named(e);
+            }
+        }
+
+        private IOException named(IOException cause) {
+            FileSystemException named =
+                    new FileSystemException(path.toString(), null, cause.getMessage());
+            named.initCause(cause);
+            return named;
         }
 
         @Override

@@ -105,4 +105,14 @@ class ReserveTest {
                 .isInstanceOf(NoSuchFileException.class)
                 .hasMessage(missing.toString());
     }
+
+    @Test
+    void aFullDiskIsNamedByTheFile() throws Exception {
+        Path full = Path.of("/dev/full");
+        try (Disk.File file = LocalDisk.INSTANCE.open(full)) {
+            assertThatThrownBy(() -> file.write(ByteBuffer.wrap(new byte[1]), 0))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage("/dev/full: No space left on device");
+        }
+    }
 }
