@@ -213,14 +213,7 @@ final class CopiedHistory {
         if (!Files.isDirectory(directory)) {
             return;
         }
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.sorted().toList()) {
-                if (!DataFolder.isData(file.toFile())
-                        && !file.getFileName().toString().equals(LIST)) {
-                    throw ObstacleException.foreign(file);
-                }
-            }
-        }
+        requireCopied(directory);
         for (Path log : DataFolder.logs(directory)) {
             Files.delete(log);
         }
@@ -229,5 +222,19 @@ final class CopiedHistory {
         }
         Files.deleteIfExists(directory.resolve(LIST));
         Files.delete(directory);
+    }
+
+    /**
+     * @throws ObstacleException with the path of a file in the folder that no recovery put there
+     */
+    static void requireCopied(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.sorted().toList()) {
+                if (!DataFolder.isData(file.toFile())
+                        && !file.getFileName().toString().equals(LIST)) {
+                    throw ObstacleException.foreign(file);
+                }
+            }
+        }
     }
 }

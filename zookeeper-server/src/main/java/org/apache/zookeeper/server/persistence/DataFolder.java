@@ -250,8 +250,9 @@ public final class DataFolder {
         }
         requireReplaceable(logs, PageCacheProof.FILE);
         Path staging = logs.resolve(CopiedHistory.STAGING);
-        if (Files.exists(staging, LinkOption.NOFOLLOW_LINKS)
-                && !Files.isDirectory(staging, LinkOption.NOFOLLOW_LINKS)) {
+        if (Files.isDirectory(staging, LinkOption.NOFOLLOW_LINKS)) {
+            CopiedHistory.requireCopied(staging);
+        } else if (Files.exists(staging, LinkOption.NOFOLLOW_LINKS)) {
             throw ObstacleException.noFolder(staging);
         }
         CopiedHistory.pending(logs);

@@ -597,6 +597,9 @@ class DataFolderTest {
         Path mine = Files.createDirectory(file("saucr.staging")).resolve("mine");
         Files.writeString(mine, "mine");
         Path data = Files.createFile(file("saucr.staging/log.5"));
+        assertThatThrownBy(() -> DataFolder.requireClear(version(), version()))
+                .isInstanceOf(ObstacleException.class)
+                .hasMessageStartingWith(mine + " is in the way: ");
         try (RecoveryStore store = new RecoveryStore(version(), version(), snapLog.markerStore())) {
             assertThatThrownBy(store::discardStaged)
                     .isInstanceOf(ObstacleException.class)
@@ -604,6 +607,7 @@ class DataFolderTest {
             assertThat(mine).hasContent("mine");
             assertThat(data).exists();
             Files.delete(mine);
+            DataFolder.requireClear(version(), version());
             store.discardStaged();
             assertThat(file("saucr.staging")).doesNotExist();
         }
