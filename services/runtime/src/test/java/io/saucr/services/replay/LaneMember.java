@@ -56,7 +56,7 @@ final class LaneMember implements AutoCloseable {
             if ((drawn & 7) == 0) {
                 LockSupport.parkNanos(Math.floorMod(drawn >>> 3, 100_000L));
             } else if ((drawn & 7) < 3) {
-                Thread.yield();
+                Thread.onSpinWait();
             }
         };
     }

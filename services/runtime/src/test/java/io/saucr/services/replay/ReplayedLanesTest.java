@@ -60,7 +60,7 @@ class ReplayedLanesTest {
                 }
                 if (!asked.containsKey(channel) && done[channel] < REQUESTS) {
                     long number = done[channel] + 1;
-                    byte[] body = Shared.request(seed * 1000 + channel * 100 + number);
+                    byte[] body = Shared.request(seed * 1000L + channel * 100L + number);
                     asked.put(channel, primary.lanes.ask(channel, number, body));
                 }
                 rest &= !asked.containsKey(channel);
