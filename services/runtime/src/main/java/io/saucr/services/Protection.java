@@ -42,9 +42,9 @@ public sealed interface Protection {
      * not once for each service. After a failure, turns that depended on a loss are undone and run
      * again (D1 to D16).
      *
-     * <p>A group is made by its first member. Its services are beside each other in one ensemble,
-     * at most 32, with the same credentials. Each one has its own folder, which {@code local()}
-     * refuses from then on.
+     * <p>A group is made by its first member. Its services have the same parent in one ensemble, at
+     * most 32, and the same credentials. Each one has its own folder, which {@code local()} refuses
+     * from then on.
      *
      * @param group path in the ensemble, the same for all members: {@code /groups/travel}
      * @throws IllegalArgumentException where it is not a path, or is too long; says what is allowed

@@ -24,7 +24,10 @@ public final class Versions {
 
     private final VersionVector boundary;
 
-    /** Sealed, above the boundary, in order, as they were recorded until that record is on disk. */
+    /**
+     * Sealed, above the boundary, in order, as they were recorded until that record is on disk;
+     * then {@link #shortened}.
+     */
     private final List<Sealed> above;
 
     /** The newest of them that is on disk. */
@@ -209,7 +212,9 @@ public final class Versions {
     /** A record is on disk, and so is all before it; one that was dropped meanwhile is nothing. */
     public Versions forced(VersionRecord record) {
         if (record instanceof Sealed sealed) {
-            return above.contains(sealed) ? with(boundary, above, sealed.version(), open) : this;
+            return above.contains(sealed)
+                    ? with(boundary, shortened(sealed.version()), sealed.version(), open)
+                    : this;
         }
         Passed passage = (Passed) record;
         if (passage.world() != world || passed) {
@@ -232,6 +237,26 @@ public final class Versions {
                 open,
                 turns,
                 dependencies);
+    }
+
+    /**
+     * Of versions in a row that are on disk and were recorded without dependencies the last one
+     * alone, as each of them is final once what is before the first one is (D7). So the list stays
+     * short though no coordinator announces anything (D14).
+     */
+    private List<Sealed> shortened(long onDisk) {
+        List<Sealed> left = new ArrayList<>();
+        for (Sealed each : above) {
+            int last = left.size() - 1;
+            if (each.version() <= onDisk
+                    && each.dependencies().isNone()
+                    && last >= 0
+                    && left.get(last).dependencies().isNone()) {
+                left.remove(last);
+            }
+            left.add(each);
+        }
+        return left;
     }
 
     /** What is on disk above the boundary and may be reported (D5, D10). */

@@ -28,7 +28,7 @@ class GroupModelTest {
         "APART 1 1, 1269",
         "INWARD 1 1, 1190",
         "ECHO 1 1, 4062",
-        "CALLS 1 1, 5330",
+        "CALLS 1 1, 5342",
         "APART 1 1 0 1, 4671",
         "APART 1 0 0 0 0 0 1, 584",
         "APART 1 1 0 0 0 0 0 0 0 1, 4100",

@@ -76,6 +76,25 @@ class VersionsTest {
     }
 
     @Test
+    void d14VersionsThatAreFinalByTheirOwnFsyncTakeNoRoom() {
+        Versions alone = NEW;
+        for (int count = 0; count < 1_000; count++) {
+            alone = synced(alone.turn());
+        }
+        assertThat(alone.reportable()).containsExactly(new Sealed(1, 1_000, VersionVector.NONE));
+        assertThat(alone.finalVersion()).isEqualTo(1_000);
+        assertThat(alone.pass(new Decision(2, VersionVector.of(500))).passage())
+                .isEqualTo(new Passed(2, 500, 1_000));
+        // One that depends on something stays, and so does what is not on disk.
+        Versions mixed = synced(synced(synced(NEW.turn()).took(from(1, 2))).turn());
+        Versions more = synced(mixed.turn()).turn().sealed();
+        assertThat(more.reportable()).extracting(Sealed::version).containsExactly(1L, 2L, 4L);
+        assertThat(more.newest()).isEqualTo(5);
+        assertThat(more.pass(new Decision(2, VersionVector.of(0, 1))).passage())
+                .isEqualTo(new Passed(2, 0, 1));
+    }
+
+    @Test
     void d11TheRunWithinTheCutIsKept() {
         Versions three = synced(synced(synced(NEW.took(from(1, 1))).took(from(2, 2))).turn());
         Versions kept = three.pass(new Decision(2, VersionVector.of(0, 1, 1)));
