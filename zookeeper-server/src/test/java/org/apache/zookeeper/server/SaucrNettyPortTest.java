@@ -394,6 +394,7 @@ class SaucrNettyPortTest {
         assertThat(in.read()).isEqualTo(-1);
         soon().until(() -> !port.getConnections().iterator().hasNext());
 
+        server.handler = (from, xid) -> {};
         Socket third = connect();
         ServerCnxn applied = connectionOf(third);
         Notifications applying = new Notifications();
