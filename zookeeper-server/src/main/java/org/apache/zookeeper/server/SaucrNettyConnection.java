@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.jute.Record;
 import org.apache.zookeeper.WatchedEvent;
@@ -25,8 +26,13 @@ import org.slf4j.LoggerFactory;
  * the event loop for each that another thread makes.
  *
  * <p>Guarantees: bytes leave in the order of the calls of {@link #sendBuffer}, by any threads; none
- * of these waits for the client; the end of the connection comes after them. Only the event loop
- * takes what was collected.
+ * of these waits for the client; the end of the session comes after them. Only the event loop takes
+ * what was collected.
+ *
+ * <p>A client that does not read gets no more into Netty than one write, since TLS encrypts what it
+ * is given at once, into memory outside of the heap. A few such clients would fill that memory, and
+ * the event loops of all clients would wait for it. What else is for that client stays here, and is
+ * dropped if the connection ends otherwise than after its session.
  */
 public final class SaucrNettyConnection extends NettyServerCnxn
         implements Notifications.Receiver, AnswerSize {
@@ -34,6 +40,9 @@ public final class SaucrNettyConnection extends NettyServerCnxn
 
     /** More than that goes to Netty as it is, not copied into one buffer. */
     private static final int MOST_COPIED_BYTES = 64 * 1024;
+
+    /** A write takes no further packet from there on. */
+    private static final int MOST_WRITTEN_BYTES = 256 * 1024;
 
     private final Channel channel;
 
@@ -50,6 +59,12 @@ public final class SaucrNettyConnection extends NettyServerCnxn
 
     /** The event loop's: whether {@link #endOfRound} is put off. */
     private boolean inRound;
+
+    /** Whether the end was sent as packets are, as after the end of a session. */
+    private volatile boolean endsInOrder;
+
+    /** The event loop's: whether Netty has a write that the socket has not taken yet. */
+    private boolean writing;
 
     /**
      * Called by the event loop of the channel. The connection of another server is ZooKeeper's own.
@@ -96,6 +111,7 @@ public final class SaucrNettyConnection extends NettyServerCnxn
     @Override
     public void sendBuffer(ByteBuffer... buffers) {
         if (isEndOfConnection(buffers)) {
+            endsInOrder = true;
             super.sendBuffer(buffers);
         } else {
             collect(Notifications.ofThisThread(), buffers);
@@ -164,50 +180,99 @@ public final class SaucrNettyConnection extends NettyServerCnxn
         }
     }
 
-    /** Sends what is there. Called by the event loop. */
+    /**
+     * Sends what is there, or leaves it to the end of the write that is in progress. Called by the
+     * event loop.
+     */
     private void send() {
-        List<ByteBuffer[]> packets;
+        if (!writing) {
+            List<ByteBuffer[]> packets = taken(MOST_WRITTEN_BYTES);
+            if (!packets.isEmpty()) {
+                writing = true;
+                write(packets, this::written);
+            }
+        }
+    }
+
+    private void written(boolean successful) {
+        writing = false;
+        if (successful) {
+            send();
+        } else {
+            // Nobody reads it any more.
+            taken(Long.MAX_VALUE);
+        }
+    }
+
+    /** Takes the oldest packets: all of them, or until they have this many bytes. */
+    private List<ByteBuffer[]> taken(long enough) {
         synchronized (lock) {
             wakes = false;
-            if (collected.isEmpty()) {
-                return;
+            int count = 0;
+            for (long bytes = 0; count < collected.size() && bytes < enough; count++) {
+                bytes += bytesOf(collected.get(count));
             }
-            packets = collected;
-            collected = new ArrayList<>();
+            List<ByteBuffer[]> oldest = collected.subList(0, count);
+            List<ByteBuffer[]> packets = new ArrayList<>(oldest);
+            oldest.clear();
+            return packets;
         }
+    }
+
+    private void write(List<ByteBuffer[]> packets, Consumer<Boolean> then) {
         channel.writeAndFlush(inOnePiece(packets))
                 .addListener(
                         written -> {
                             for (int i = 0; written.isSuccess() && i < packets.size(); i++) {
                                 packetSent();
                             }
+                            then.accept(written.isSuccess());
                         });
+    }
+
+    private static long bytesOf(ByteBuffer... packet) {
+        long bytes = 0;
+        for (ByteBuffer part : packet) {
+            bytes += part.remaining();
+        }
+        return bytes;
     }
 
     private ByteBuf inOnePiece(List<ByteBuffer[]> packets) {
         ByteBuffer[] parts = packets.stream().flatMap(Stream::of).toArray(ByteBuffer[]::new);
-        int bytes = 0;
-        for (ByteBuffer part : parts) {
-            bytes += part.remaining();
-        }
+        long bytes = bytesOf(parts);
         if (bytes > MOST_COPIED_BYTES) {
             return Unpooled.wrappedBuffer(parts);
         }
-        ByteBuf all = channel.alloc().ioBuffer(bytes);
+        ByteBuf all = channel.alloc().ioBuffer((int) bytes);
         for (ByteBuffer part : parts) {
             all.writeBytes(part);
         }
         return all;
     }
 
-    /** What was collected leaves before the end of the connection. */
+    /**
+     * What was collected leaves before the end of the connection. But where the end was not sent
+     * itself, a slow client loses what the write in progress does not hold.
+     */
     @Override
     public void close() {
         if (channel.eventLoop().inEventLoop()) {
-            send();
+            sendRest();
         } else {
-            flushNotifications();
+            try {
+                channel.eventLoop().execute(this::sendRest);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("Nothing is sent to {} any more", this, e);
+            }
         }
         super.close();
+    }
+
+    private void sendRest() {
+        List<ByteBuffer[]> packets = taken(Long.MAX_VALUE);
+        if (!packets.isEmpty() && (endsInOrder || !writing)) {
+            write(packets, successful -> {});
+        }
     }
 }

@@ -447,6 +447,66 @@ class SaucrNettyPortTest {
 
     @ParameterizedTest
     @EnumSource
+    void nettyGetsOneWriteForAClientThatDoesNotRead(Kind chosen) throws Exception {
+        open(chosen);
+        Socket slow = connect();
+        SaucrNettyConnection connection = (SaucrNettyConnection) connectionOf(slow);
+        for (int i = 0; i < 400; i++) {
+            connection.sendBuffer(frame(0, i, 100_000));
+        }
+        soon().until(() -> unread(connection) > 0);
+        assertThat(unread(connection)).isLessThan(1_000_000);
+        // Its session expires: nobody waits for the rest.
+        connection.close(ServerCnxn.DisconnectReason.CONNECTION_EXPIRED);
+        assertThat(unread(connection)).isLessThan(1_000_000);
+        InputStream in = slow.getInputStream();
+        byte[] some = new byte[100_000];
+        int read = 0;
+        for (int count = in.read(some); count >= 0; count = in.read(some)) {
+            read += count;
+        }
+        assertThat(read).isBetween(100_000, 20_000_000);
+        soon().until(() -> !port.getConnections().iterator().hasNext());
+    }
+
+    /**
+     * Bytes that Netty has for the socket, as the event loop sees it after all that came before.
+     */
+    private static long unread(SaucrNettyConnection connection) throws Exception {
+        return connection
+                .getChannel()
+                .eventLoop()
+                .submit(
+                        () ->
+                                connection
+                                        .getChannel()
+                                        .unsafe()
+                                        .outboundBuffer()
+                                        .totalPendingWriteBytes())
+                .get();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aSlowClientThatEndsItsSessionGetsAllAnswers(Kind chosen) throws Exception {
+        open(chosen);
+        Socket slow = connect();
+        ServerCnxn connection = connectionOf(slow);
+        int many = 100;
+        for (int i = 0; i < many; i++) {
+            connection.sendBuffer(frame(0, i, 100_000));
+        }
+        connection.sendCloseSession();
+        DataInputStream in = new DataInputStream(slow.getInputStream());
+        int[] next = new int[1];
+        while (next[0] < many) {
+            expectFrame(in, next);
+        }
+        assertThat(in.read()).isEqualTo(-1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void aClientThatIsGoneClosesItsConnection(Kind chosen) throws Exception {
         open(chosen);
         Socket client = connect();
