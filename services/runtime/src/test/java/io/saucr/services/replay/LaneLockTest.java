@@ -278,10 +278,19 @@ class LaneLockTest {
         agrees(primary);
     }
 
-    /** The signal was given, and its wake-up is lost with the primary. */
+    /** The signal was given. The wake-up may be lost with the primary, the answer is for certain. */
     @Test
     void x9ALaneThatAwaitsWakesAfterATakeover() throws Exception {
         waitsAndSignals();
+        CountDownLatch dies = new CountDownLatch(1);
+        Does waiting = program.get("waits");
+        program.put(
+                "waits",
+                (of, turn) -> {
+                    String woken = waiting.with(of, turn);
+                    dies.await();
+                    return woken;
+                });
         LaneMember primary = primary();
         CompletableFuture<Reply> lost = ask(primary, 1, "waits");
         await().until(
@@ -291,6 +300,7 @@ class LaneLockTest {
                         });
         reply(primary, ask(primary, 2, "signals"));
         primary.kill();
+        dies.countDown();
         assertThat(lost).isCompletedExceptionally();
         LaneMember second = primary();
         assertThat(text(reply(second, ask(second, 1, "waits")))).isEqualTo("woken");
