@@ -87,7 +87,7 @@ class VulnerabilitiesIT {
         assertThat(result.output()).contains(list + ": it is not a list of vulnerabilities");
         result = run("check", folder.resolve("no.tar.gz").toString());
         assertThat(result.exitCode()).isEqualTo(2);
-        assertThat(result.output()).contains("no.tar.gz: it cannot be read as a distribution");
+        assertThat(result.output()).contains("no.tar.gz: this is not a distribution");
     }
 
     @Test
