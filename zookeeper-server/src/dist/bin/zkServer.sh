@@ -350,10 +350,7 @@ start_background() {
         say "Error: the server is already running as process $pid ($ZOOPIDFILE)."
         exit 1
     fi
-    if [ -f "$ZOOPIDFILE" ]; then
-        say "Removing $ZOOPIDFILE: the process that it names is not a running server."
-        remove_pid_file
-    fi
+    [ ! -f "$ZOOPIDFILE" ] || remove_stale_pid_file
     if [ -n "$data_dir" ] && [ ! -d "$data_dir" ] && [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ]; then
         say "Error: dataDir $data_dir does not exist, and ZOO_DATADIR_AUTOCREATE_DISABLE forbids to create it."
         exit 1
@@ -432,6 +429,29 @@ start_foreground() {
     exec "$BASH" -c '{ { [ -f "$0" ] || [ ! -e "$0" ]; } && echo "$$" >"$0"; } 2>/dev/null ||
             echo "Cannot write $0: stop, flush, pin and unpin will not find this server." >&2
         exec "$@"' "$ZOOPIDFILE" "${command_line[@]}"
+}
+
+# Of a file that names no running server. Another start may put its own there meanwhile, so the file is moved, looked at
+# once more, and put back if it names this server after all.
+remove_stale_pid_file() {
+    local moved="$ZOOPIDFILE.$$" pid tries=0
+    if ! mv -f -- "$ZOOPIDFILE" "$moved" 2>/dev/null; then
+        [ ! -e "$ZOOPIDFILE" ] || remove_pid_file
+        return
+    fi
+    # A new one is empty for a moment.
+    while [ ! -s "$moved" ] && [ "$tries" -lt 10 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    if pid="$(ZOOPIDFILE="$moved" running_pid)"; then
+        ln -- "$moved" "$ZOOPIDFILE" 2>/dev/null
+        rm -f -- "$moved"
+        say "Error: the server is already being started, as process $pid ($ZOOPIDFILE)."
+        exit 1
+    fi
+    rm -f -- "$moved"
+    say "Removing $ZOOPIDFILE: the process that it names is not a running server."
 }
 
 remove_pid_file() {

@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -380,6 +381,30 @@ class RefusedStartsIT {
                 .contains("STARTED (process " + pid + "). Mode: standalone")
                 .containsPattern(
                         "Error: the server is already (running|being started,) as process " + pid);
+        assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
+    }
+
+    /** One start has looked at an old pid file, and another one puts its own there before it acts. */
+    @Test
+    void aStartTakesNoPidFileFromAnotherOne() throws Exception {
+        alone();
+        assertThat(scripts.server("start").exitCode()).isZero();
+        String pid = Files.readString(scripts.pidFile()).trim();
+        Files.writeString(scripts.pidFile(), "999999999\n");
+        Path programs = Files.createDirectory(folder.resolve("programs"));
+        Path move = programs.resolve("mv");
+        Files.writeString(
+                move,
+                "#!/bin/sh\necho %s > '%s'\nPATH=$OTHER_PATH exec mv \"$@\"\n"
+                        .formatted(pid, scripts.pidFile()));
+        Files.setPosixFilePermissions(move, PosixFilePermissions.fromString("rwxr-xr-x"));
+        scripts.set("OTHER_PATH", System.getenv("PATH"));
+        scripts.set("PATH", programs + ":" + System.getenv("PATH"));
+        Scripts.Result second = scripts.server("start");
+        assertThat(second.exitCode()).isEqualTo(1);
+        assertThat(second.output())
+                .contains("Error: the server is already being started, as process " + pid);
+        assertThat(Files.readString(scripts.pidFile()).trim()).isEqualTo(pid);
         assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
     }
 
