@@ -384,7 +384,9 @@ class RefusedStartsIT {
         assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
     }
 
-    /** One start has looked at an old pid file, and another one puts its own there before it acts. */
+    /**
+     * One start has looked at an old pid file, and another one puts its own there before it acts.
+     */
     @Test
     void aStartTakesNoPidFileFromAnotherOne() throws Exception {
         alone();

@@ -278,7 +278,9 @@ class LaneLockTest {
         agrees(primary);
     }
 
-    /** The signal was given. The wake-up may be lost with the primary, the answer is for certain. */
+    /**
+     * The signal was given. The wake-up may be lost with the primary, the answer is for certain.
+     */
     @Test
     void x9ALaneThatAwaitsWakesAfterATakeover() throws Exception {
         waitsAndSignals();
