@@ -173,8 +173,12 @@ public final class SaucrNettyConnection extends NettyServerCnxn
     /** Wakes the event loop. */
     @Override
     public void flushNotifications() {
+        wake(this::send);
+    }
+
+    private void wake(Runnable sends) {
         try {
-            channel.eventLoop().execute(this::send);
+            channel.eventLoop().execute(sends);
         } catch (RejectedExecutionException e) {
             LOG.debug("Nothing is sent to {} any more", this, e);
         }
@@ -260,11 +264,7 @@ public final class SaucrNettyConnection extends NettyServerCnxn
         if (channel.eventLoop().inEventLoop()) {
             sendRest();
         } else {
-            try {
-                channel.eventLoop().execute(this::sendRest);
-            } catch (RejectedExecutionException e) {
-                LOG.debug("Nothing is sent to {} any more", this, e);
-            }
+            wake(this::sendRest);
         }
         super.close();
     }

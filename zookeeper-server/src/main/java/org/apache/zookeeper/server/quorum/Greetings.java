@@ -40,7 +40,7 @@ final class Greetings {
     private final Semaphore free = new Semaphore(MOST);
     private final LogRateLimiter closedEarly = new LogRateLimiter();
 
-    /** The oldest first. Guarded by itself. */
+    /** The oldest first. Guarded by its own monitor. */
     private final Set<Socket> untaken = new LinkedHashSet<>();
 
     /** Guarded by {@link #untaken}. */
