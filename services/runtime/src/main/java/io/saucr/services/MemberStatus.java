@@ -60,4 +60,12 @@ public record MemberStatus(
         holders = List.copyOf(holders);
         followers = Map.copyOf(followers);
     }
+
+    /**
+     * Whether this member serves, or could take over now: a standby that is linked with the primary
+     * and lacks nothing. False for a service without members.
+     */
+    public boolean ready() {
+        return role.equals("primary") || (role.equals("standby") && linked && lacks.isEmpty());
+    }
 }

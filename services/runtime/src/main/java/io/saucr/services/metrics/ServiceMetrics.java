@@ -190,7 +190,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 registry,
                 "member.ready",
                 "1 while this member is primary, or could take over",
-                it -> isReady(it.member()) ? 1 : 0);
+                it -> it.member().ready() ? 1 : 0);
         gauge(
                 registry,
                 "member.epoch",
@@ -252,11 +252,6 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 "group.undone",
                 "Turns that were undone, since the start",
                 it -> it.group().undoneTurns());
-    }
-
-    private static boolean isReady(MemberStatus member) {
-        return member.role().equals("primary")
-                || (member.role().equals("standby") && member.linked() && member.lacks().isEmpty());
     }
 
     private static boolean isAlone(MemberStatus member) {

@@ -44,6 +44,7 @@ final class SaucrServicesHealth implements HealthIndicator {
             shown.put("deadLetters", status.deadLetters().size());
             if (!status.member().role().isEmpty()) {
                 shown.put("role", status.member().role());
+                shown.put("ready", status.member().ready());
             }
             if (!status.group().group().isEmpty()) {
                 shown.put("group", status.group().group());

@@ -133,8 +133,10 @@ class StarterTest {
         assertThat(bank(one).status().member().role()).isEqualTo("primary");
         try (Client client = two.getBean(SaucrServices.class).at("bank").client()) {
             assertThat(client.ask(new Deposit("ann", 100)).join()).isEqualTo(new Cents(90));
-            await().atMost(LONG).until(() -> get(two, "/actuator/health").contains("standby"));
             await().atMost(LONG).until(() -> bank(one).status().member().followers().size() == 1);
+            await().atMost(LONG).until(() -> bank(two).status().member().ready());
+            assertThat(get(two, "/actuator/health"))
+                    .contains("\"ready\":true,\"role\":\"standby\"");
             long began = System.nanoTime();
             one.close();
             assertThat(client.ask(new Balance("ann")).join()).isEqualTo(new Cents(90));
