@@ -145,4 +145,12 @@ class RecordingServer extends ZooKeeperServer implements BatchingServer {
         Arrays.fill(expected, (byte) (sender * 31 + number));
         assertThat(Arrays.equals(body, expected)).isTrue();
     }
+
+    /** The first frames of sender 0, as many as that. */
+    static void expectFrames(DataInputStream in, int count) throws IOException {
+        int[] next = new int[1];
+        while (next[0] < count) {
+            expectFrame(in, next);
+        }
+    }
 }

@@ -2,6 +2,7 @@ package org.apache.zookeeper.server;
 
 import static org.apache.zookeeper.server.RecordingServer.connectRequest;
 import static org.apache.zookeeper.server.RecordingServer.expectFrame;
+import static org.apache.zookeeper.server.RecordingServer.expectFrames;
 import static org.apache.zookeeper.server.RecordingServer.frame;
 import static org.apache.zookeeper.server.RecordingServer.join;
 import static org.apache.zookeeper.server.RecordingServer.request;
@@ -244,11 +245,7 @@ class SaucrNettyPortTest {
                 (SaucrNettyConnection) port.getConnections().iterator().next();
         connection.getChannel().pipeline().addFirst(new WriteCounter(writes));
         send(client, Arrays.copyOfRange(requests, 1, requests.length));
-        DataInputStream in = new DataInputStream(client.getInputStream());
-        int[] next = new int[1];
-        for (int i = 0; i < answers; i++) {
-            expectFrame(in, next);
-        }
+        expectFrames(new DataInputStream(client.getInputStream()), answers);
         soon().until(() -> connection.getPacketsSent() == answers);
         // One read may bring less than everything; but not one request at a time.
         assertThat(writes.get()).isBetween(1, answers / 2);
@@ -437,11 +434,7 @@ class SaucrNettyPortTest {
         otherConnection.sendBuffer(frame(0, 0, 10));
         expectFrame(new DataInputStream(other.getInputStream()), new int[1]);
         assertThat(slowConnection.getPacketsSent()).isLessThan(many);
-        int[] next = new int[1];
-        DataInputStream in = new DataInputStream(slow.getInputStream());
-        while (next[0] < many) {
-            expectFrame(in, next);
-        }
+        expectFrames(new DataInputStream(slow.getInputStream()), many);
         soon().until(() -> slowConnection.getPacketsSent() == many);
     }
 
@@ -498,10 +491,7 @@ class SaucrNettyPortTest {
         }
         connection.sendCloseSession();
         DataInputStream in = new DataInputStream(slow.getInputStream());
-        int[] next = new int[1];
-        while (next[0] < many) {
-            expectFrame(in, next);
-        }
+        expectFrames(in, many);
         assertThat(in.read()).isEqualTo(-1);
     }
 
