@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -190,15 +191,24 @@ class StrangersIT {
         return new EntriesRequest(7, sid, requestId, first, last, 0);
     }
 
-    private static void assertAnswersHistory() throws IOException {
-        try (ElectionPortPeer peer = stranger(WELL_BEHAVED)) {
-            RecoveryMessage answer = peer.ask(history(WELL_BEHAVED, 1), PATIENCE).orElseThrow();
-            assertThat(answer).isInstanceOf(EntriesAnswer.class);
-            int bytes =
-                    ((EntriesAnswer) answer)
-                            .entries().stream().mapToInt(each -> each.transaction().length()).sum();
-            assertThat(bytes).isGreaterThan(LARGE_ANSWER);
-        }
+    private static void assertAnswersHistory() throws Exception {
+        AtomicReference<RecoveryMessage> heard = new AtomicReference<>();
+        // Among many the server may hang up on this one before it has answered: as a recovering
+        // server does, it connects again.
+        SaucrEnsemble.await(
+                "an answer",
+                () -> {
+                    try (ElectionPortPeer peer = stranger(WELL_BEHAVED)) {
+                        peer.ask(history(WELL_BEHAVED, 1), PATIENCE).ifPresent(heard::set);
+                    }
+                    return heard.get() != null;
+                });
+        RecoveryMessage answer = heard.get();
+        assertThat(answer).isInstanceOf(EntriesAnswer.class);
+        int bytes =
+                ((EntriesAnswer) answer)
+                        .entries().stream().mapToInt(each -> each.transaction().length()).sum();
+        assertThat(bytes).isGreaterThan(LARGE_ANSWER);
     }
 
     private static void assertServes() throws Exception {
