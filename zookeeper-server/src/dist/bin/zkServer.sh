@@ -350,7 +350,13 @@ start_background() {
         say "Error: the server is already running as process $pid ($ZOOPIDFILE)."
         exit 1
     fi
-    [ ! -f "$ZOOPIDFILE" ] || remove_stale_pid_file
+    if [ -f "$ZOOPIDFILE" ]; then
+        if ! remove_stale_pid_file; then
+            say "Error: the server is already being started, as process $pid ($ZOOPIDFILE)."
+            exit 1
+        fi
+        say "Removing $ZOOPIDFILE: the process that it names is not a running server."
+    fi
     if [ -n "$data_dir" ] && [ ! -d "$data_dir" ] && [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ]; then
         say "Error: dataDir $data_dir does not exist, and ZOO_DATADIR_AUTOCREATE_DISABLE forbids to create it."
         exit 1
@@ -397,7 +403,7 @@ start_background() {
                 fi
                 exit 1
             fi
-            [ "$named" = "$pid" ] && rm -f -- "$ZOOPIDFILE"
+            [ "$named" = "$pid" ] && remove_stale_pid_file
             start_failed "$code" "$out" "$(written_since "$log" "$logged")"
         fi
         look_at_start "$pid"
@@ -420,24 +426,35 @@ start_foreground() {
     require_java_17
     mkdir -p -- "$ZOO_LOG_DIR" || exit 1
     build_command_line CONSOLE
+    local pid
     if running_pid >/dev/null; then
         exec "${command_line[@]}"
     fi
     [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ] || mkdir -p -- "$(dirname -- "$ZOOPIDFILE")"
+    # A user who can write the file, but cannot replace it, overwrites it.
+    local clobber=-o
+    if [ -f "$ZOOPIDFILE" ] && [ ! -w "$(dirname -- "$ZOOPIDFILE")" ]; then
+        clobber=+o
+    elif [ -f "$ZOOPIDFILE" ]; then
+        remove_stale_pid_file || exec "${command_line[@]}"
+    fi
     # This process becomes the server: the other commands find it here, as soon as the file is there.
     # shellcheck disable=SC2016 # for the process to expand
-    exec "$BASH" -c '{ { [ -f "$0" ] || [ ! -e "$0" ]; } && echo "$$" >"$0"; } 2>/dev/null ||
+    exec "$BASH" -c 'set "$1" noclobber
+        { { [ -f "$0" ] || [ ! -e "$0" ]; } && echo "$$" >"$0"; } 2>/dev/null ||
             echo "Cannot write $0: stop, flush, pin and unpin will not find this server." >&2
-        exec "$@"' "$ZOOPIDFILE" "${command_line[@]}"
+        set +o noclobber
+        exec "${@:2}"' "$ZOOPIDFILE" "$clobber" "${command_line[@]}"
 }
 
-# Of a file that names no running server. Another start may put its own there meanwhile, so the file is moved, looked at
-# once more, and put back if it names this server after all.
+# Removes a pid file that names no running server. Another start may replace the file at any time, so the file is moved and
+# read again. If it names this server, it is put back, "pid" is set, and the result is 1.
 remove_stale_pid_file() {
-    local moved="$ZOOPIDFILE.$$" pid tries=0
+    local moved="$ZOOPIDFILE.$$" tries=0
     if ! mv -f -- "$ZOOPIDFILE" "$moved" 2>/dev/null; then
-        [ ! -e "$ZOOPIDFILE" ] || remove_pid_file
-        return
+        [ -e "$ZOOPIDFILE" ] || return 0
+        say "Error: $(id -un) cannot remove $ZOOPIDFILE."
+        exit 1
     fi
     # A new one is empty for a moment.
     while [ ! -s "$moved" ] && [ "$tries" -lt 10 ]; do
@@ -445,36 +462,31 @@ remove_stale_pid_file() {
         tries=$((tries + 1))
     done
     if pid="$(ZOOPIDFILE="$moved" running_pid)"; then
-        ln -- "$moved" "$ZOOPIDFILE" 2>/dev/null
+        # Some file systems have no hard links.
+        ln -- "$moved" "$ZOOPIDFILE" 2>/dev/null || mv -n -- "$moved" "$ZOOPIDFILE"
         rm -f -- "$moved"
-        say "Error: the server is already being started, as process $pid ($ZOOPIDFILE)."
-        exit 1
+        return 1
     fi
     rm -f -- "$moved"
-    say "Removing $ZOOPIDFILE: the process that it names is not a running server."
-}
-
-remove_pid_file() {
-    if ! rm -f -- "$ZOOPIDFILE" 2>/dev/null; then
-        say "Error: $(id -un) cannot remove $ZOOPIDFILE."
-        exit 1
-    fi
 }
 
 # SIGTERM and nothing stronger: on SIGTERM the server writes what it has in memory.
 stop_server() {
     require_seconds ZOO_STOP_TIMEOUT "${ZOO_STOP_TIMEOUT:-60}"
     require_pid_file
-    local pid
+    local pid stopped
     if ! pid="$(running_pid)"; then
-        if [ -f "$ZOOPIDFILE" ]; then
-            remove_pid_file
-            echo "No server to stop: the process that $ZOOPIDFILE named was not running; file removed."
-        else
+        if [ ! -f "$ZOOPIDFILE" ]; then
             echo "No server to stop: there is no file $ZOOPIDFILE."
+            return 0
         fi
-        return 0
+        # It may be one that has just been started.
+        if remove_stale_pid_file; then
+            echo "No server to stop: the process that $ZOOPIDFILE named was not running; file removed."
+            return 0
+        fi
     fi
+    stopped="$pid"
     if ! kill -TERM "$pid" 2>/dev/null && [ -n "$(running_pid)" ]; then
         say "Error: the server's process $pid runs as another user; $(id -un) cannot end it."
         exit 1
@@ -489,8 +501,8 @@ stop_server() {
         sleep 0.1
         tenths=$((tenths + 1))
     done
-    echo "Stopping the server ... STOPPED (process $pid)"
-    [ "$(named_pid)" != "$pid" ] || remove_pid_file
+    echo "Stopping the server ... STOPPED (process $stopped)"
+    [ "$(named_pid)" != "$stopped" ] || remove_stale_pid_file || true
 }
 
 require_client_address() {

@@ -25,6 +25,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@code zkServer.sh start} says STARTED of a server that has started and of no other one: neither
@@ -384,30 +386,168 @@ class RefusedStartsIT {
         assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
     }
 
-    /**
-     * One start has looked at an old pid file, and another one puts its own there before it acts.
-     */
-    @Test
-    void aStartTakesNoPidFileFromAnotherOne() throws Exception {
+    // ---- A pid file that another start replaces between the look at it and its removal ----
+
+    /** Puts another process into the pid file, once. */
+    private String replacement(String pid) {
+        return """
+        if mkdir '%1$s/replaced' 2>/dev/null; then
+            rm -f '%2$s'
+            echo %3$s >'%2$s'
+        fi
+        """
+                .formatted(folder, scripts.pidFile(), pid);
+    }
+
+    /** The file is replaced as soon as a command runs one of these programs on it. */
+    private void replacePidFileBefore(String pid, String... programs) throws Exception {
+        Path folders = Files.createDirectories(folder.resolve("programs"));
+        for (String program : programs) {
+            Path file = folders.resolve(program);
+            Files.writeString(
+                    file,
+                    "#!/bin/sh\nPATH=$OTHER_PATH\ncase \"$*\" in *'%s'*)\n%s;;\nesac\nexec %s \"$@\"\n"
+                            .formatted(scripts.pidFile(), replacement(pid), program));
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+        scripts.set("OTHER_PATH", System.getenv("PATH"));
+        scripts.set("PATH", folders + ":" + System.getenv("PATH"));
+    }
+
+    private boolean pidFileWasReplaced() {
+        return Files.isDirectory(folder.resolve("replaced"));
+    }
+
+    private void onlyThePidFileIsThere(String pid) throws Exception {
+        assertThat(pidFileWasReplaced()).isTrue();
+        assertThat(scripts.pidFile()).hasContent(pid);
+        try (Stream<Path> files = Files.list(data)) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .filteredOn(name -> name.startsWith("zookeeper_server.pid"))
+                    .containsExactly("zookeeper_server.pid");
+        }
+    }
+
+    /** A process that the scripts take for the server of this configuration; it does nothing. */
+    private Process anotherServer() throws Exception {
+        String script = Files.writeString(folder.resolve("next.sh"), "read -r line\n").toString();
+        String config = scripts.conf().resolve("zoo.cfg").toString();
+        return new ProcessBuilder("bash", script, "-Dzookeeper.log.dir=/", config).start();
+    }
+
+    /** A server that runs; its pid file names another process, which does not. */
+    private String startAndNameAnother() throws Exception {
         alone();
         assertThat(scripts.server("start").exitCode()).isZero();
         String pid = Files.readString(scripts.pidFile()).trim();
         Files.writeString(scripts.pidFile(), "999999999\n");
-        Path programs = Files.createDirectory(folder.resolve("programs"));
-        Path move = programs.resolve("mv");
-        Files.writeString(
-                move,
-                "#!/bin/sh\necho %s > '%s'\nPATH=$OTHER_PATH exec mv \"$@\"\n"
-                        .formatted(pid, scripts.pidFile()));
-        Files.setPosixFilePermissions(move, PosixFilePermissions.fromString("rwxr-xr-x"));
-        scripts.set("OTHER_PATH", System.getenv("PATH"));
-        scripts.set("PATH", programs + ":" + System.getenv("PATH"));
+        return pid;
+    }
+
+    @Test
+    void aStartTakesNoPidFileFromAnotherOne() throws Exception {
+        String pid = startAndNameAnother();
+        replacePidFileBefore(pid, "mv", "rm");
         Scripts.Result second = scripts.server("start");
         assertThat(second.exitCode()).isEqualTo(1);
         assertThat(second.output())
                 .contains("Error: the server is already being started, as process " + pid);
-        assertThat(Files.readString(scripts.pidFile()).trim()).isEqualTo(pid);
+        onlyThePidFileIsThere(pid);
         assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
+    }
+
+    /** It must not end with "No server to stop" either, without the file. */
+    @Test
+    void aStopFindsTheServerThatHasJustReplacedAnOldPidFile() throws Exception {
+        String pid = startAndNameAnother();
+        replacePidFileBefore(pid, "mv", "rm");
+        Scripts.Result stop = scripts.server("stop");
+        assertThat(pidFileWasReplaced()).isTrue();
+        assertThat(stop.exitCode()).as(stop.output()).isZero();
+        assertThat(stop.output()).contains("STOPPED (process " + pid + ")");
+        assertThat(servers()).isEmpty();
+        assertThat(scripts.pidFile()).doesNotExist();
+    }
+
+    @Test
+    void aStopLeavesThePidFileOfTheNextStart() throws Exception {
+        alone();
+        assertThat(scripts.server("start").exitCode()).isZero();
+        String pid = Files.readString(scripts.pidFile()).trim();
+        Process next = anotherServer();
+        try {
+            replacePidFileBefore(Long.toString(next.pid()), "mv", "rm");
+            Scripts.Result stop = scripts.server("stop");
+            assertThat(stop.exitCode()).as(stop.output()).isZero();
+            assertThat(stop.output()).contains("STOPPED (process " + pid + ")");
+            onlyThePidFileIsThere(Long.toString(next.pid()));
+            assertThat(next.isAlive()).isTrue();
+        } finally {
+            next.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void aStartThatFailsLeavesThePidFileOfTheNextOne() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            clientPort = taken.getLocalPort();
+            alone("clientPortAddress=127.0.0.1");
+            Process next = anotherServer();
+            try {
+                replacePidFileBefore(Long.toString(next.pid()), "mv", "rm");
+                Scripts.Result start = scripts.server("start");
+                assertThat(start.exitCode()).isEqualTo(1);
+                assertThat(start.output()).contains("Address already in use");
+                onlyThePidFileIsThere(Long.toString(next.pid()));
+            } finally {
+                next.destroyForcibly().waitFor();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "999999999\n"})
+    void aStartInTheForegroundTakesNoPidFileFromAnotherOne(String old) throws Exception {
+        Process other = anotherServer();
+        replacePidFileBefore(Long.toString(other.pid()), "dirname");
+        foregroundLeavesPidFileTo(other, old);
+    }
+
+    /** The script has looked, and the shell that becomes the server finds the file. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "999999999\n"})
+    void aShellThatBecomesTheServerTakesNoPidFileFromAnotherStart(String old) throws Exception {
+        Process other = anotherServer();
+        Path hook =
+                Files.writeString(
+                        folder.resolve("hook.sh"),
+                        "case \"$(tr '\\0' ' ' </proc/$$/cmdline)\" in *' -c '*'%s'*)\n%s;;\nesac\n"
+                                .formatted(
+                                        scripts.pidFile(),
+                                        replacement(Long.toString(other.pid()))));
+        scripts.set("BASH_ENV", hook.toString());
+        foregroundLeavesPidFileTo(other, old);
+    }
+
+    /**
+     * The server itself starts: here the other process does not use its folders.
+     *
+     * @param old content of the pid file before; empty for none
+     */
+    private void foregroundLeavesPidFileTo(Process other, String old) throws Exception {
+        alone();
+        if (!old.isEmpty()) {
+            Files.writeString(scripts.pidFile(), old);
+        }
+        Path output = folder.resolve("foreground.txt");
+        scripts.start(output, List.of(), "zkServer.sh", "start-foreground");
+        try {
+            await().atMost(Scripts.LIMIT)
+                    .until(() -> Files.readString(output).contains("PrepRequestProcessor"));
+            onlyThePidFileIsThere(Long.toString(other.pid()));
+        } finally {
+            other.destroyForcibly().waitFor();
+        }
     }
 
     @Test
@@ -466,9 +606,7 @@ class RefusedStartsIT {
         Path output = folder.resolve("stop.txt");
         Process stop = scripts.start(output, List.of(), "zkServer.sh", "stop");
         assertThat(stop.waitFor(1, TimeUnit.SECONDS)).isFalse();
-        String script = Files.writeString(folder.resolve("next.sh"), "read -r line\n").toString();
-        String config = scripts.conf().resolve("zoo.cfg").toString();
-        Process next = new ProcessBuilder("bash", script, "-Dzookeeper.log.dir=/", config).start();
+        Process next = anotherServer();
         try {
             Files.writeString(scripts.pidFile(), next.pid() + "\n");
             kill("CONT", pid);
