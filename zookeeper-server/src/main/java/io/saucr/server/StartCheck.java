@@ -53,9 +53,9 @@ final class StartCheck {
         StartAssessment assessment = assess(config, settings, path);
         if (assessment.verdict() == Verdict.FOREIGN) {
             throw new InvalidSettingException(
-                    ("%s: dataDir or dataLogDir is not this server's: %s. Name the"
+                    ("%s: dataDir or dataLogDir is not this server's: %s. %sName the"
                                     + " folders of this server, or give an empty one to it")
-                            .formatted(path, assessment.reason()));
+                            .formatted(path, assessment.reason(), whichServer(config)));
         }
         if (!settings.enabled()) {
             refuseLoss(path, assessment);
@@ -149,6 +149,14 @@ final class StartCheck {
         } catch (IOException e) {
             LOG.debug("ZooKeeper will say why {} cannot be read", file, e);
         }
+    }
+
+    /** Of an operator's two files, the one with the wrong number may be this one. */
+    private static String whichServer(QuorumPeerConfig config) {
+        return config.isDistributed()
+                ? "This is server %s, as the file %s says. "
+                        .formatted(config.getServerId(), new File(config.getDataDir(), "myid"))
+                : "";
     }
 
     /** ZooKeeper finds this only when its client port is bound already. */

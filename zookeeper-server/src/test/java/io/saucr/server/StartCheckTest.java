@@ -206,6 +206,8 @@ class StartCheckTest {
         new MarkerStore(version).writeIdentity(new LogIdentity("", 2, 77, 0, 0, 0));
         refused("is not this server's: the data are those of server 2", 3, "saucr.enabled=true");
         refused("is not this server's: the data are those of server 2", 3);
+        // The wrong number may be there.
+        refused("This is server 1, as the file " + data.resolve("myid") + " says.", 3);
     }
 
     @Test
