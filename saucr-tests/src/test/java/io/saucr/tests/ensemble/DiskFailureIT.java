@@ -116,6 +116,10 @@ class DiskFailureIT {
             writes.awaitMore(100);
             ensemble.shim(full).fullDisk(true);
             ensemble.awaitFailure(full);
+            // The path says which disk it is.
+            assertThat(Files.readString(ensemble.server(full).logFile()))
+                    .containsPattern(
+                            " failed: /.*/version-2/[\\w.]+: No space left on device; what the disk");
             writes.awaitMore(100);
             ensemble.shim(full).fullDisk(false);
             ensemble.restart(full);

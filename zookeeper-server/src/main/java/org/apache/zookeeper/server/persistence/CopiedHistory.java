@@ -4,6 +4,7 @@ import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.MalformedMarkerException;
 import io.saucr.core.log.MarkerFile;
 import io.saucr.core.log.MarkerFile.Replacement;
+import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.ObstacleException;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
@@ -65,8 +66,9 @@ final class CopiedHistory {
         Path list = staging.resolve(LIST);
         Files.deleteIfExists(list);
         SortedMap<String, Long> files = sizes(staging);
-        Files.write(
-                list, MarkerFile.encodeReplacement(new Replacement(identity(logs), epoch, files)));
+        byte[] content =
+                MarkerFile.encodeReplacement(new Replacement(identity(logs), epoch, files));
+        NamedErrors.in(list, () -> Files.write(list, content));
         for (String name : files.keySet()) {
             MarkerStore.forceFile(staging.resolve(name));
         }
@@ -192,14 +194,15 @@ final class CopiedHistory {
     /** Writes a file of an epoch; forcing the directory is the caller's. */
     static void writeEpoch(Path directory, String name, long epoch) throws IOException {
         Path temporary = directory.resolve(PLACING);
-        Files.writeString(temporary, Long.toString(epoch));
+        NamedErrors.in(temporary, () -> Files.writeString(temporary, Long.toString(epoch)));
         rename(temporary, directory.resolve(name));
     }
 
     /** Copies, because the original must stay until every file is in its place. */
     private static void place(Path file, Path directory) throws IOException {
         Path temporary = directory.resolve(PLACING);
-        Files.copy(file, temporary, StandardCopyOption.REPLACE_EXISTING);
+        NamedErrors.in(
+                temporary, () -> Files.copy(file, temporary, StandardCopyOption.REPLACE_EXISTING));
         rename(temporary, directory.resolve(file.getFileName()));
     }
 

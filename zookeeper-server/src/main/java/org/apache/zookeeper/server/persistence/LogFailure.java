@@ -93,8 +93,9 @@ final class LogFailure {
             LOG.error("{} failed, so this server stops: {}", what, cause.getMessage());
         } else {
             LOG.error(
-                    "{} failed; what the disk holds is unknown now, so this server stops",
+                    "{} failed: {}; what the disk holds is unknown now, so this server stops",
                     what,
+                    cause.getMessage(),
                     cause);
         }
         ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());

@@ -6,6 +6,7 @@ import io.saucr.core.log.MalformedMarkerException;
 import io.saucr.core.log.MarkerFile;
 import io.saucr.core.log.Markers;
 import io.saucr.core.quorum.View;
+import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.ObstacleException;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
@@ -191,9 +192,15 @@ public final class MarkerStore {
 
     private void replace(String name, byte[] content) throws IOException {
         Path temporary = directory.resolve(name + DataFolder.TEMPORARY);
+        NamedErrors.in(temporary, () -> write(temporary, content));
+        Files.move(temporary, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        forceDirectory(directory);
+    }
+
+    private static void write(Path file, byte[] content) throws IOException {
         try (FileChannel channel =
                 FileChannel.open(
-                        temporary,
+                        file,
                         StandardOpenOption.CREATE,
                         StandardOpenOption.TRUNCATE_EXISTING,
                         StandardOpenOption.WRITE)) {
@@ -203,8 +210,6 @@ public final class MarkerStore {
             }
             channel.force(true);
         }
-        Files.move(temporary, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-        forceDirectory(directory);
     }
 
     /** Makes creations, renames and deletions in a directory durable (H4). */
@@ -214,9 +219,13 @@ public final class MarkerStore {
 
     /** Makes what others have written to the file durable. */
     static void forceFile(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
+        NamedErrors.in(
+                file,
+                () -> {
+                    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                        channel.force(true);
+                    }
+                });
     }
 
     private static IOException unreadable(Path file, Exception cause) {

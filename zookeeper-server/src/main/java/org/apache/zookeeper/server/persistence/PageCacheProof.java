@@ -2,6 +2,7 @@ package org.apache.zookeeper.server.persistence;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -76,12 +77,9 @@ public final class PageCacheProof implements RestartProof {
 
         void write(Path file) throws IOException {
             byte[] text = (String.join("\n", lines) + "\n").getBytes(UTF_8);
-            Files.write(
-                    file,
-                    ByteBuffer.allocate(Long.BYTES + text.length)
-                            .putLong(reached)
-                            .put(text)
-                            .array());
+            ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES + text.length);
+            bytes.putLong(reached).put(text);
+            NamedErrors.in(file, () -> Files.write(file, bytes.array()));
         }
     }
 

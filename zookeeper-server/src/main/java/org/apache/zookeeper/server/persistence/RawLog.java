@@ -2,6 +2,7 @@ package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.Zxid;
 import io.saucr.core.recovery.EpochEnds;
+import io.saucr.server.runtime.NamedErrors;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;
@@ -226,10 +227,14 @@ public final class RawLog {
     }
 
     private static void shorten(Path file, long bytes) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            channel.truncate(bytes);
-            channel.force(true);
-        }
+        NamedErrors.in(
+                file,
+                () -> {
+                    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                        channel.truncate(bytes);
+                        channel.force(true);
+                    }
+                });
     }
 
     /** The entries after the zxid, in order. */
@@ -475,16 +480,20 @@ public final class RawLog {
         ByteBuffer block = ByteBuffer.allocateDirect(1 << 20);
         ByteBuffer zeros = ByteBuffer.allocateDirect(PAGE_BYTES);
         for (Path file : files) {
-            try (FileChannel channel =
-                    FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-                long at = 0;
-                for (int read; (read = channel.read(block.clear(), at)) > 0; at += read) {
-                    for (int from = 0; from < read; from += PAGE_BYTES) {
-                        int length = Math.min(PAGE_BYTES, read - from);
-                        ByteBuffer page = block.slice(from, length);
-                        if (!page.equals(zeros.slice(0, length))) {
-                            rewrite(channel, page, at + from);
-                        }
+            NamedErrors.in(file, () -> rewrite(file, block, zeros));
+        }
+    }
+
+    private static void rewrite(Path file, ByteBuffer block, ByteBuffer zeros) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            long at = 0;
+            for (int read; (read = channel.read(block.clear(), at)) > 0; at += read) {
+                for (int from = 0; from < read; from += PAGE_BYTES) {
+                    int length = Math.min(PAGE_BYTES, read - from);
+                    ByteBuffer page = block.slice(from, length);
+                    if (!page.equals(zeros.slice(0, length))) {
+                        rewrite(channel, page, at + from);
                     }
                 }
             }
@@ -514,6 +523,7 @@ public final class RawLog {
         private final long last;
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 18);
         private final Adler32 checksum = new Adler32();
+        private Path file;
         private FileChannel channel;
 
         /**
@@ -529,7 +539,7 @@ public final class RawLog {
         /** Appends one entry; the caller keeps the order. */
         public void write(long zxid, ByteBuffer transaction) throws IOException {
             if (channel == null) {
-                Path file = directory.resolve(TxnLogFormat.fileName(zxid));
+                file = directory.resolve(TxnLogFormat.fileName(zxid));
                 DataFolder.requireFreeOfLinks(file);
                 channel =
                         FileChannel.open(
@@ -562,8 +572,12 @@ public final class RawLog {
 
         private void drain() throws IOException {
             buffer.flip();
-            while (buffer.hasRemaining()) {
-                channel.write(buffer);
+            try {
+                while (buffer.hasRemaining()) {
+                    channel.write(buffer);
+                }
+            } catch (IOException e) {
+                throw NamedErrors.of(file, e);
             }
             buffer.clear();
         }
@@ -572,7 +586,7 @@ public final class RawLog {
         public void force() throws IOException {
             if (channel != null) {
                 drain();
-                channel.force(true);
+                NamedErrors.in(file, () -> channel.force(true));
                 MarkerStore.forceDirectory(directory);
             }
         }
@@ -582,7 +596,7 @@ public final class RawLog {
         public void close() throws IOException {
             if (channel != null) {
                 drain();
-                channel.close();
+                NamedErrors.in(file, channel::close);
                 channel = null;
             }
         }

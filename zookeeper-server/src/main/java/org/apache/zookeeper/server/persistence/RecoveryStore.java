@@ -8,6 +8,7 @@ import io.saucr.core.recovery.RecoveryMessage.Compression;
 import io.saucr.core.recovery.RecoveryProcedure.Append;
 import io.saucr.core.recovery.RecoveryProcedure.Finish;
 import io.saucr.core.recovery.RecoveryProcedure.StageSnapshot;
+import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.SmallFile;
 import java.io.Closeable;
 import java.io.IOException;
@@ -143,10 +144,13 @@ public final class RecoveryStore implements Closeable {
             stagedEnd = part.zxid();
         }
         Path file = staging.resolve(name);
+        NamedErrors.in(file, () -> write(file, part.bytes().asReadOnlyBuffer(), part.offset()));
+    }
+
+    private static void write(Path file, ByteBuffer bytes, long offset) throws IOException {
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            ByteBuffer bytes = part.bytes().asReadOnlyBuffer();
-            long at = part.offset();
+            long at = offset;
             while (bytes.hasRemaining()) {
                 at += channel.write(bytes, at);
             }

@@ -7,6 +7,7 @@ import io.saucr.core.recovery.EpochEnds;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.runtime.FlushCause;
+import io.saucr.server.runtime.NamedErrors;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -449,8 +450,10 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         LOG.info("Snapshotting: 0x{} to {}", Long.toHexString(tree.lastProcessedZxid), name);
         try {
             long before = tree.lastProcessedZxid;
-            snapLog.serialize(tree, sessions, temporary.toFile(), true);
             File result = new File(getSnapDir(), name);
+            NamedErrors.in(
+                    result.toPath(),
+                    () -> snapLog.serialize(tree, sessions, temporary.toFile(), true));
             LogFailure.Work publish =
                     () -> {
                         Files.move(temporary, result.toPath(), StandardCopyOption.ATOMIC_MOVE);

@@ -8,6 +8,7 @@ import io.saucr.core.quorum.View;
 import io.saucr.core.recovery.StartAssessment;
 import io.saucr.core.recovery.StartAssessment.Verdict;
 import io.saucr.server.runtime.FolderLock;
+import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -204,12 +205,16 @@ public final class StoppedServer {
                         + assessment.reason()
                         + "; was: "
                         + before;
-        Files.write(
-                logs.resolve(AUDIT),
-                (line + System.lineSeparator()).getBytes(StandardCharsets.UTF_8),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.APPEND,
-                StandardOpenOption.SYNC);
+        Path audit = logs.resolve(AUDIT);
+        NamedErrors.in(
+                audit,
+                () ->
+                        Files.write(
+                                audit,
+                                (line + System.lineSeparator()).getBytes(StandardCharsets.UTF_8),
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.APPEND,
+                                StandardOpenOption.SYNC));
         epoch = acceptLossOfEpochs(epoch, lastLogged);
         boolean diskLost = assessment.verdict() != Verdict.MEMORY_LOST;
         long onDisk = diskLost ? lastLogged : Math.max(before.latestOnDisk(), lastLogged);

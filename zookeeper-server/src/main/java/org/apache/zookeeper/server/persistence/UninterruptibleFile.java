@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.server.runtime.NamedErrors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousFileChannel;
@@ -40,8 +41,12 @@ final class UninterruptibleFile implements LogFile {
     @Override
     public void write(ByteBuffer bytes, long position) throws IOException {
         long at = position;
-        while (bytes.hasRemaining()) {
-            at += result(channel.write(bytes, at));
+        try {
+            while (bytes.hasRemaining()) {
+                at += result(channel.write(bytes, at));
+            }
+        } catch (IOException e) {
+            throw NamedErrors.of(path, e);
         }
     }
 
@@ -59,23 +64,27 @@ final class UninterruptibleFile implements LogFile {
     @Override
     public long pad(FilePadding padding, long position) throws IOException {
         long[] size = new long[1];
-        Uninterrupted.run(
-                () -> {
-                    try (FileChannel other = FileChannel.open(path, StandardOpenOption.WRITE)) {
-                        size[0] = padding.padFile(other, position);
-                    }
-                });
+        NamedErrors.in(
+                path,
+                () ->
+                        Uninterrupted.run(
+                                () -> {
+                                    try (FileChannel other =
+                                            FileChannel.open(path, StandardOpenOption.WRITE)) {
+                                        size[0] = padding.padFile(other, position);
+                                    }
+                                }));
         return size[0];
     }
 
     @Override
     public void force() throws IOException {
-        channel.force(false);
+        NamedErrors.in(path, () -> channel.force(false));
     }
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        NamedErrors.in(path, channel::close);
     }
 
     private static final class CallingThread extends AbstractExecutorService {

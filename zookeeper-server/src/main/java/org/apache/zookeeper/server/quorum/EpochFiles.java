@@ -4,6 +4,7 @@ import io.saucr.core.Zxid;
 import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.LogIdentity.Stamp;
 import io.saucr.core.log.Markers;
+import io.saucr.server.runtime.NamedErrors;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -151,9 +152,14 @@ final class EpochFiles {
     }
 
     private static void replace(File directory, String name, String content) throws IOException {
-        new AtomicFileWritingIdiom(
-                new File(directory, name),
-                (AtomicFileWritingIdiom.WriterStatement) writer -> writer.write(content));
+        File file = new File(directory, name);
+        NamedErrors.in(
+                file.toPath(),
+                () ->
+                        new AtomicFileWritingIdiom(
+                                file,
+                                (AtomicFileWritingIdiom.WriterStatement)
+                                        writer -> writer.write(content)));
         MarkerStore.forceDirectory(directory.toPath());
     }
 }
