@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.saucr.core.NamedErrors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -88,7 +89,7 @@ record ArchiveMark(Optional<Instant> checked) {
         ObjectNode json = new ObjectMapper().createObjectNode().put("format", FORMAT);
         checked.ifPresent(when -> json.put("checked", when.toString()));
         Path file = scratch.resolve(Archive.MARK);
-        Files.writeString(file, json.toPrettyString() + "\n");
+        NamedErrors.in(file, () -> Files.writeString(file, json.toPrettyString() + "\n"));
         store.put(Archive.MARK, file);
     }
 }

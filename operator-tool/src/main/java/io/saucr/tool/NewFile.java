@@ -1,6 +1,8 @@
 package io.saucr.tool;
 
+import io.saucr.core.NamedErrors;
 import java.io.Closeable;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -83,16 +85,26 @@ final class NewFile implements Closeable {
     /** Copies everything into a file that exists or is made now, and forces it to the disk. */
     static long write(InputStream from, Path file) throws IOException {
         try (FileChannel channel =
-                FileChannel.open(
-                        file,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.TRUNCATE_EXISTING,
-                        StandardOpenOption.WRITE)) {
-            OutputStream out = Channels.newOutputStream(channel);
+                        FileChannel.open(
+                                file,
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.TRUNCATE_EXISTING,
+                                StandardOpenOption.WRITE);
+                OutputStream out = named(file, Channels.newOutputStream(channel))) {
             long bytes = from.transferTo(out);
-            channel.force(true);
+            NamedErrors.in(file, () -> channel.force(true));
             return bytes;
         }
+    }
+
+    /** Names the file in the errors of writes, and not in those of what is copied. */
+    private static OutputStream named(Path file, OutputStream plain) {
+        return new FilterOutputStream(plain) {
+            @Override
+            public void write(byte[] bytes, int from, int length) throws IOException {
+                NamedErrors.in(file, () -> out.write(bytes, from, length));
+            }
+        };
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.saucr.tool;
 
+import io.saucr.core.NamedErrors;
 import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.DataOutputStream;
@@ -17,6 +18,7 @@ import org.apache.zookeeper.server.persistence.FileTxnLog;
  * closed. It is synced where it is copied to. Used by one thread.
  */
 final class NewLog implements Closeable {
+    private final Path file;
     private final DataOutputStream out;
     private final Adler32 checksum = new Adler32();
 
@@ -25,6 +27,7 @@ final class NewLog implements Closeable {
      *     the header
      */
     NewLog(Path file, long after, boolean compressed) throws IOException {
+        this.file = file;
         OutputStream plain = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW);
         out =
                 new DataOutputStream(
@@ -37,6 +40,10 @@ final class NewLog implements Closeable {
 
     void append(LogEntries.Entry entry) throws IOException {
         byte[] bytes = entry.bytes();
+        NamedErrors.in(file, () -> write(bytes));
+    }
+
+    private void write(byte[] bytes) throws IOException {
         checksum.reset();
         checksum.update(bytes, 0, bytes.length);
         out.writeLong(checksum.getValue());
@@ -47,6 +54,6 @@ final class NewLog implements Closeable {
 
     @Override
     public void close() throws IOException {
-        out.close();
+        NamedErrors.in(file, out::close);
     }
 }

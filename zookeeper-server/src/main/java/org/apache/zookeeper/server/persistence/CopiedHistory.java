@@ -1,10 +1,10 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.NamedErrors;
 import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.MalformedMarkerException;
 import io.saucr.core.log.MarkerFile;
 import io.saucr.core.log.MarkerFile.Replacement;
-import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.ObstacleException;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;

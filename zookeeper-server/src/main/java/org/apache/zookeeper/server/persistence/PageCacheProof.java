@@ -2,7 +2,7 @@ package org.apache.zookeeper.server.persistence;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.saucr.server.runtime.NamedErrors;
+import io.saucr.core.NamedErrors;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;

@@ -1,8 +1,8 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.NamedErrors;
 import io.saucr.core.Zxid;
 import io.saucr.core.recovery.EpochEnds;
-import io.saucr.server.runtime.NamedErrors;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;

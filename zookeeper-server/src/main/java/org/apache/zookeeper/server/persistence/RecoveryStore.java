@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.NamedErrors;
 import io.saucr.core.Zxid;
 import io.saucr.core.quorum.View;
 import io.saucr.core.recovery.EpochEnds;
@@ -8,7 +9,6 @@ import io.saucr.core.recovery.RecoveryMessage.Compression;
 import io.saucr.core.recovery.RecoveryProcedure.Append;
 import io.saucr.core.recovery.RecoveryProcedure.Finish;
 import io.saucr.core.recovery.RecoveryProcedure.StageSnapshot;
-import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.SmallFile;
 import java.io.Closeable;
 import java.io.IOException;

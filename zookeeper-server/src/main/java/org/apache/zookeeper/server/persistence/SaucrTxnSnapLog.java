@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.NamedErrors;
 import io.saucr.core.Zxid;
 import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.Markers;
@@ -7,7 +8,6 @@ import io.saucr.core.recovery.EpochEnds;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.runtime.FlushCause;
-import io.saucr.server.runtime.NamedErrors;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

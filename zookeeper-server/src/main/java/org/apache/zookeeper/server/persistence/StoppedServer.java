@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.NamedErrors;
 import io.saucr.core.Zxid;
 import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.LogIdentity.Stamp;
@@ -8,7 +9,6 @@ import io.saucr.core.quorum.View;
 import io.saucr.core.recovery.StartAssessment;
 import io.saucr.core.recovery.StartAssessment.Verdict;
 import io.saucr.server.runtime.FolderLock;
-import io.saucr.server.runtime.NamedErrors;
 import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;

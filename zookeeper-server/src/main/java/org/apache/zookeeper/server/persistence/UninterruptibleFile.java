@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.server.runtime.NamedErrors;
+import io.saucr.core.NamedErrors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousFileChannel;

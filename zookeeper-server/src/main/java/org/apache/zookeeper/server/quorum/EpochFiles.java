@@ -1,10 +1,10 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.core.NamedErrors;
 import io.saucr.core.Zxid;
 import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.LogIdentity.Stamp;
 import io.saucr.core.log.Markers;
-import io.saucr.server.runtime.NamedErrors;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;

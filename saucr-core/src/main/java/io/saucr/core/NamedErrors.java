@@ -1,4 +1,4 @@
-package io.saucr.server.runtime;
+package io.saucr.core;
 
 import java.io.IOException;
 import java.nio.file.FileSystemException;
