@@ -398,8 +398,11 @@ start_background() {
                 if [ -n "$named" ]; then
                     say "Error: the server is already being started, as process $named ($ZOOPIDFILE)."
                 else
+                    local why
+                    why="$( { echo "$$" >"$ZOOPIDFILE.$$"; } 2>&1)"
+                    rm -f -- "$ZOOPIDFILE.$$"
                     remove_made
-                    say "Error: $(id -un) cannot write $ZOOPIDFILE; no server was started."
+                    say "Error: $(id -un) cannot write $ZOOPIDFILE${why:+: ${why##*: }}; no server was started."
                 fi
                 exit 1
             fi

@@ -386,6 +386,18 @@ class RefusedStartsIT {
         assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
     }
 
+    @Test
+    void aPidFileThatCannotBeMadeIsRefusedWithTheReason() throws Exception {
+        alone();
+        Path file = data.resolve("x".repeat(256));
+        scripts.set("ZOOPIDFILE", file.toString());
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).isEqualTo(1);
+        assertThat(start.output())
+                .contains("cannot write " + file + ": File name too long; no server was started.");
+        assertThat(servers()).isEmpty();
+    }
+
     // ---- A pid file that another start replaces between the look at it and its removal ----
 
     /** Puts another process into the pid file, once. */
