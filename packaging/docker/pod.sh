@@ -239,7 +239,8 @@ start() {
         text="$text"$'\n'"dynamicConfigFile=$dynamic"
     else
         # The members of an earlier life must not come back.
-        find "$conf" -maxdepth 1 -name 'zoo.cfg.dynamic*' -delete
+        find "$conf" -maxdepth 1 -type f -regextype posix-extended \
+            -regex '.*/zoo\.cfg\.dynamic(\.next|\.[0-9a-f]+)?' -delete
         text="$text"$'\n'"$known"
     fi
     (umask 077 && put "$conf/zoo.cfg" "$text")

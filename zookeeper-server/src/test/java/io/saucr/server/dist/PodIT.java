@@ -167,6 +167,26 @@ class PodIT {
         assertThat(result.output()).contains(words);
     }
 
+    /** The members of an earlier life go, an operator's copy of them stays. */
+    @Test
+    void aStartRemovesNoFileThatNoServerReads() throws Exception {
+        try (Pods pods = new Pods(home, folder, "three")) {
+            Path conf = Files.createDirectories(pods.data(1).resolve("conf"));
+            List<String> earlier =
+                    List.of("zoo.cfg.dynamic", "zoo.cfg.dynamic.next", "zoo.cfg.dynamic.10000000a");
+            for (String name : earlier) {
+                Files.writeString(conf.resolve(name), "server.9=127.0.0.1:1:2;3\n");
+            }
+            Path copy = Files.writeString(conf.resolve("zoo.cfg.dynamic.10000000a.bak"), "copy\n");
+            Path other = Files.createDirectory(conf.resolve("zoo.cfg.dynamic.d"));
+            pods.start(1);
+            await().atMost(LONG).until(() -> Files.exists(conf.resolve("zoo.cfg")));
+            assertThat(earlier).noneMatch(name -> Files.exists(conf.resolve(name)));
+            assertThat(copy).hasContent("copy");
+            assertThat(other).isDirectory();
+        }
+    }
+
     @Test
     void threeServersBecomeFiveAndThreeAgain() throws Exception {
         try (Pods pods = new Pods(home, folder, "three")) {
