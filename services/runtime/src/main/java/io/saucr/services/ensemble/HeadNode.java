@@ -128,7 +128,7 @@ public class HeadNode<H> extends EnsembleSession {
     }
 
     @Override
-    protected final List<Op> farewell() {
+    protected List<Op> farewell() {
         return farewell;
     }
 

@@ -57,8 +57,8 @@ final class GroupMember implements AutoCloseable {
         /** The service is this member from now on; once, before all else. */
         void isMember(int index);
 
-        /** These are the members, by index; more may follow. */
-        void members(List<String> names);
+        /** These are the members, by index, those that were given up as well; more may follow. */
+        void members(List<GroupHead.Member> all);
 
         /** All that is on disk; empty while the passage to a world is not (D10). */
         Optional<Listing> listing();
@@ -430,6 +430,19 @@ final class GroupMember implements AutoCloseable {
             return;
         }
         GroupHead.Member mine = now.members().get(member.getAsInt());
+        if (mine.isGone()) {
+            if (known || index >= 0 || mine.birth().equals(start.birth())) {
+                refused(
+                        "an operator gave it up in world "
+                                + mine.gone().getAsLong()
+                                + " of the group, which has continued without it. Give "
+                                + name
+                                + " an empty folder, and it joins as a new member");
+            } else {
+                join(now);
+            }
+            return;
+        }
         if (!mine.birth().equals(start.birth())) {
             refused(
                     "it is generation "
@@ -440,7 +453,7 @@ final class GroupMember implements AutoCloseable {
             return;
         }
         isMember(member.getAsInt());
-        turns.members(names(now));
+        turns.members(now.members());
         if (coordination != null
                 && (coordination.head().epoch() != now.epoch()
                         || coordination.head().nonce() != now.nonce())) {
@@ -449,10 +462,6 @@ final class GroupMember implements AutoCloseable {
         if (coordination == null) {
             follow(now);
         }
-    }
-
-    private static List<String> names(GroupHead of) {
-        return of.members().stream().map(GroupHead.Member::name).toList();
     }
 
     private void isMember(int member) {
@@ -486,7 +495,7 @@ final class GroupMember implements AutoCloseable {
         epoch = Math.max(epoch, mine.epoch());
         OptionalInt self = mine.indexOf(name);
         isMember(self.getAsInt());
-        turns.members(names(mine));
+        turns.members(mine.members());
         unfollow();
         LOG.info("{} coordinates the group {}, epoch {}", name, group, epoch);
         coordination =
@@ -591,6 +600,9 @@ final class GroupMember implements AutoCloseable {
     /** Now and then. */
     private void look() {
         long now = System.nanoTime();
+        if (index >= 0) {
+            node.appear(name, at);
+        }
         if (starts && now - waitingNanos >= WAITING_NANOS) {
             waitingNanos = now;
             LOG.info("{} waits for the group {}: {}", name, group, waitsFor());

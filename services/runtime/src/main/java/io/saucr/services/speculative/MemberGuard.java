@@ -115,7 +115,13 @@ final class MemberGuard
     private Versions versions;
 
     private int index = -1;
+
+    /** The index of each member that was not given up. */
     private final Map<String, Integer> members = new HashMap<>();
+
+    /** By index, of all. */
+    private List<String> names = List.of();
+
     private boolean logBegun;
 
     /** Whether a decision, or the head, let this start run. */
@@ -633,9 +639,13 @@ final class MemberGuard
     }
 
     @Override
-    public synchronized void members(List<String> names) {
-        for (int each = 0; each < names.size(); each++) {
-            members.put(names.get(each), each);
+    public synchronized void members(List<GroupHead.Member> all) {
+        names = all.stream().map(GroupHead.Member::name).toList();
+        members.clear();
+        for (int each = 0; each < all.size(); each++) {
+            if (!all.get(each).isGone()) {
+                members.put(names.get(each), each);
+            }
         }
     }
 
@@ -711,11 +721,7 @@ final class MemberGuard
     }
 
     private String nameOf(int member) {
-        return members.entrySet().stream()
-                .filter(it -> it.getValue() == member)
-                .map(Map.Entry::getKey)
-                .findFirst()
-                .orElse("member " + member);
+        return member < names.size() ? names.get(member) : "member " + member;
     }
 
     @Override
@@ -913,7 +919,10 @@ final class MemberGuard
             long isFinal = versions.finalVersion();
             return new GroupStatus(
                     options.group().path(),
-                    head.members().stream().map(GroupHead.Member::name).toList(),
+                    head.members().stream()
+                            .filter(it -> !it.isGone())
+                            .map(GroupHead.Member::name)
+                            .toList(),
                     head.members().get(head.leader()).name(),
                     member.coordinates(),
                     head.epoch(),

@@ -144,8 +144,8 @@ class GroupMemberTest {
         }
 
         @Override
-        public synchronized void members(List<String> all) {
-            names = all;
+        public synchronized void members(List<GroupHead.Member> all) {
+            names = all.stream().map(GroupHead.Member::name).toList();
         }
 
         @Override
@@ -570,6 +570,123 @@ class GroupMemberTest {
         trips.seal();
         long next = cars.seal(trips.newest());
         cars.awaitFinal(Math.max(took, next));
+    }
+
+    // ---- D19
+
+    /** What an operator's command does. */
+    private void giveUp(Storage lost) throws Exception {
+        change(head -> head.givenUp(lost.index, 77));
+    }
+
+    private Running other(Running... than) {
+        return List.of(trips, hotels, cars).stream()
+                .filter(it -> !List.of(than).contains(it))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void d19AfterAFailureTheGroupContinuesOnceTheLostMemberIsGivenUp() throws Exception {
+        all();
+        long took = hotels.seal(cars.newest());
+        long own = trips.seal();
+        hotels.awaitFinal(took);
+        List.of(trips, hotels, cars).forEach(Running::kill);
+        trips = new Running(tripsDisk);
+        hotels = new Running(hotelsDisk);
+        Awaited.until("both listed", () -> trips.isLed() && hotels.isLed());
+        assertThat(trips.runs() || hotels.runs()).isFalse();
+        giveUp(carsDisk);
+        for (Running each : List.of(trips, hotels)) {
+            each.awaitRuns();
+            each.awaitWorld(2);
+        }
+        assertThat(trips.finalVersion()).isEqualTo(own);
+        assertThat(hotels.finalVersion()).isEqualTo(took);
+        // The next start does not wait for it either.
+        hotels.kill();
+        hotels = started(hotelsDisk);
+        hotels.awaitFinal(hotels.seal(trips.newest()));
+        assertThat(new Running(carsDisk).awaitRefused())
+                .contains("an operator gave it up in world 1 of the group")
+                .contains("Give cars an empty folder, and it joins as a new member");
+        Running again = started(new Storage("cars", new Birth(8, 8)));
+        assertThat(again.storage.index).isEqualTo(3);
+        hotels.awaitFinal(hotels.seal(again.newest()));
+    }
+
+    /** It had told the outside, and none that lives heard of the lost one's version. */
+    @Test
+    void d19WhatWasFinalStaysThoughNobodyRemembersThatItWas() throws Exception {
+        all();
+        cars.seal();
+        long took = trips.seal(cars.newest());
+        trips.awaitFinal(took);
+        List.of(trips, hotels, cars).forEach(Running::kill);
+        giveUp(carsDisk);
+        trips = new Running(tripsDisk);
+        hotels = new Running(hotelsDisk);
+        trips.awaitRuns();
+        hotels.awaitRuns();
+        assertThat(trips.finalVersion()).isEqualTo(took);
+    }
+
+    @Test
+    void d19WhatDependsOnTurnsThatWereNeverFinalIsUndone() throws Exception {
+        all();
+        Running stays = coordinator();
+        Running lost = other(stays);
+        Running takes = other(stays, lost);
+        lost.hang();
+        long never = lost.seal();
+        long before = takes.newestVersion();
+        takes.seal(lost.newest());
+        lost.kill();
+        assertThat(never).isEqualTo(1);
+        giveUp(lost.storage);
+        for (Running each : List.of(stays, takes)) {
+            each.awaitWorld(2);
+            each.awaitRuns();
+        }
+        assertThat(takes.undone).isEqualTo(1);
+        assertThat(takes.newestVersion()).isEqualTo(before);
+        assertThat(stays.undone).isZero();
+        stays.awaitFinal(stays.seal());
+    }
+
+    /** An operator says that it is dead, and it is not. */
+    @Test
+    void d19ACoordinatorThatRunsAndIsGivenUpEnds() throws Exception {
+        all();
+        Running lost = coordinator();
+        giveUp(lost.storage);
+        assertThat(lost.awaitRefused()).contains("an operator gave it up in world 1");
+        lost.kill();
+        Running one = other(lost);
+        Running two = other(lost, one);
+        for (Running each : List.of(one, two)) {
+            each.awaitWorld(2);
+            each.awaitRuns();
+        }
+        long took = one.seal(two.newest());
+        two.seal();
+        one.awaitFinal(took);
+    }
+
+    @Test
+    void d19AMemberThatLeftIsGivenUpWithoutADecision() throws Exception {
+        all();
+        Running stays = coordinator();
+        Running leaves = other(stays);
+        leaves.member.leave(leaves.seal());
+        Awaited.until("it has left", leaves::hasLeft);
+        leaves.kill();
+        giveUp(leaves.storage);
+        Running third = other(stays, leaves);
+        third.awaitFinal(third.seal(stays.newest()));
+        assertThat(head().world()).isEqualTo(1);
+        assertThat(new Running(leaves.storage).awaitRefused()).contains("gave it up");
     }
 
     // ---- D15

@@ -13,7 +13,10 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** What the head of a group says, whether its members run or not. */
 @Command(
@@ -22,20 +25,24 @@ import picocli.CommandLine.Option;
             "Shows a group of services, as its head in the ensemble says: who coordinates, how many"
                     + " decisions there were, and each member with its newest version that the last"
                     + " decision left. A member under LEFT was closed, and nobody waits for it."
-                    + " Changes nothing.",
+                    + " RUNS is where a member runs, or did until its session ended. Without a command it"
+                    + " changes nothing.",
             "Exits with 1 if there is no such group, or the ensemble does not answer."
         },
+        subcommands = GroupGiveUpCommand.class,
         footer = {
             "",
             "Examples:",
             "  saucr-services group --ensemble zk1:2181,zk2:2181/groups/travel",
-            "  saucr-services group --ensemble zk1:2181/groups/travel --json"
+            "  saucr-services group --ensemble zk1:2181/groups/travel --json",
+            "  saucr-services group give-up hotels --ensemble zk1:2181/groups/travel"
         })
 final class GroupCommand implements Callable<Integer> {
 
+    @Spec private CommandSpec spec;
+
     @Option(
             names = "--ensemble",
-            required = true,
             paramLabel = "SERVERS/PATH",
             description = "Of the group, as in zk1:2181,zk2:2181/groups/travel.")
     private String ensemble;
@@ -45,21 +52,17 @@ final class GroupCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws FailureException, InterruptedException {
+        if (ensemble == null) {
+            throw new ParameterException(
+                    spec.commandLine(), "Missing required option: '--ensemble=SERVERS/PATH'");
+        }
         ServicePath place = credentials.place(ensemble).servicePath(Optional.empty());
         try (GroupOrder order = new GroupOrder(place)) {
-            Optional<GroupHead> head = order.look();
-            if (head.isEmpty()) {
-                throw new FailureException(
-                        "there is no group at "
-                                + place.path()
-                                + ": its first member makes it, with Protection.speculative(\""
-                                + place.path()
-                                + "\")");
-            }
+            GroupOrder.Found found = look(order, place);
             if (output.json()) {
-                output.print(json(place.path(), head.get()));
+                output.print(json(place.path(), found));
             } else {
-                print(place.path(), head.get());
+                print(place.path(), found);
             }
             return ServicesCommand.FINE;
         } catch (IOException e) {
@@ -67,7 +70,23 @@ final class GroupCommand implements Callable<Integer> {
         }
     }
 
-    private static ObjectNode json(String path, GroupHead head) {
+    /** What there is; a group has to be. */
+    static GroupOrder.Found look(GroupOrder order, ServicePath place)
+            throws FailureException, IOException, InterruptedException {
+        Optional<GroupOrder.Found> found = order.look();
+        if (found.isEmpty()) {
+            throw new FailureException(
+                    "there is no group at "
+                            + place.path()
+                            + ": its first member makes it, with Protection.speculative(\""
+                            + place.path()
+                            + "\")");
+        }
+        return found.get();
+    }
+
+    private static ObjectNode json(String path, GroupOrder.Found found) {
+        GroupHead head = found.head();
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("group", path);
         json.put("world", head.world());
@@ -81,11 +100,16 @@ final class GroupCommand implements Callable<Integer> {
             member.put("generation", each.birth().toString());
             member.put("cut", each.cut());
             each.left().ifPresent(it -> member.put("left", it));
+            each.gone().ifPresent(it -> member.put("givenUp", it));
+            if (!each.isGone() && found.running().containsKey(each.name())) {
+                member.put("runs", found.running().get(each.name()));
+            }
         }
         return json;
     }
 
-    private void print(String path, GroupHead head) {
+    private void print(String path, GroupOrder.Found found) {
+        GroupHead head = found.head();
         output.out()
                 .printf(
                         "%s: world %d; in epoch %d %s coordinates, at %s%n%n",
@@ -95,17 +119,23 @@ final class GroupCommand implements Callable<Integer> {
                         head.members().get(head.leader()).name(),
                         head.address());
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("MEMBER", "GENERATION", "CUT", "LEFT"));
+        rows.add(List.of("MEMBER", "GENERATION", "CUT", "LEFT", "RUNS"));
         for (GroupHead.Member each : head.members()) {
             rows.add(
                     List.of(
                             each.name(),
                             each.birth().toString(),
                             Long.toString(each.cut()),
-                            each.left().isPresent()
-                                    ? "at version " + each.left().getAsLong()
-                                    : "-"));
+                            left(each),
+                            each.isGone() ? "-" : found.running().getOrDefault(each.name(), "-")));
         }
         output.print(rows);
+    }
+
+    private static String left(GroupHead.Member member) {
+        if (member.isGone()) {
+            return "given up in world " + member.gone().getAsLong();
+        }
+        return member.left().isPresent() ? "at version " + member.left().getAsLong() : "-";
     }
 }

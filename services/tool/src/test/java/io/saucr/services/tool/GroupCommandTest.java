@@ -1,6 +1,8 @@
 package io.saucr.services.tool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -17,6 +19,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -87,8 +91,9 @@ class GroupCommandTest {
             assertThat(execute("group", "--ensemble", servers + "/groups/travel")).isZero();
             assertThat(out)
                     .contains("/groups/travel: world 1; in epoch ")
-                    .containsPattern("trips   " + trips.status().generation() + "  0 +-\\R")
-                    .containsPattern("hotels  [0-9a-f]{32}  0 +at version \\d+\\R");
+                    .containsPattern(
+                            "trips   " + trips.status().generation() + "  0 +- +(127[0-9.:]+|-)\\R")
+                    .containsPattern("hotels  [0-9a-f]{32}  0 +at version \\d+  -\\R");
             assertThat(execute("group", "--json", "--ensemble", servers + "/groups/travel"))
                     .isZero();
             JsonNode json = new ObjectMapper().readTree(out);
@@ -101,6 +106,82 @@ class GroupCommandTest {
                     .contains("Member of the group /groups/travel: trips")
                     .contains("MESSAGES");
         }
+    }
+
+    private int giveUp(String member, String... more) {
+        List<String> all = new ArrayList<>();
+        all.addAll(List.of("group", "give-up", member));
+        all.addAll(List.of("--ensemble", servers + "/groups/travel"));
+        all.addAll(List.of(more));
+        return execute(all.toArray(String[]::new));
+    }
+
+    @Test
+    void aMemberThatRunsIsNotGivenUpUnlessItsProcessIsSaidToBeDead() throws Exception {
+        try (RunningService trips = start("trips");
+                RunningService hotels = start("hotels")) {
+            String generation = hotels.status().generation();
+            await().until(() -> giveUp("hotels") == 1);
+            assertThat(err)
+                    .contains("hotels runs at 127.0.0.1:")
+                    .contains("If that process is dead: --dead 127.0.0.1:");
+            String at = err.substring(err.indexOf("--dead ") + 7).strip();
+            assertThat(giveUp("hotels", "--generation", generation)).isEqualTo(1);
+            assertThat(giveUp("hotels", "--dead", "127.0.0.1:1")).isEqualTo(1);
+            assertThat(giveUp("hotels", "--dead", at)).isZero();
+            assertThat(out)
+                    .contains("hotels of the group /groups/travel is generation " + generation)
+                    .contains("Turns of other members that depend on turns of it")
+                    .contains("The group decides once each of these runs: trips.")
+                    .contains("Nothing was changed. To give the order: --generation " + generation);
+            assertThat(hotels.halted()).isEmpty();
+            assertThat(giveUp("hotels", "--dead", at, "--generation", generation)).isZero();
+            assertThat(out).isEqualTo("hotels is given up" + System.lineSeparator());
+            await().until(() -> hotels.halted().isPresent());
+            assertThat(hotels.halted().get()).contains("an operator gave it up in world 1");
+            await().until(() -> trips.status().group().world() == 2);
+            assertThat(trips.status().group().members()).containsExactly("trips");
+        }
+    }
+
+    @Test
+    void aMemberThatIsLostIsGivenUpOnce() throws Exception {
+        String generation;
+        try (RunningService hotels = start("hotels")) {
+            generation = hotels.status().generation();
+        }
+        try (RunningService trips = start("trips")) {
+            assertThat(giveUp("hotels")).isZero();
+            assertThat(out).contains("It left the group at version").contains("no turn of another");
+            assertThat(giveUp("hotels", "--dead", "127.0.0.1:1")).isEqualTo(1);
+            assertThat(err).contains("hotels does not run at 127.0.0.1:1: leave out --dead");
+            assertThat(giveUp("hotels", "--generation", "0".repeat(32))).isEqualTo(1);
+            assertThat(err).contains("hotels is generation " + generation + ", not 0000");
+            assertThat(giveUp("cars")).isEqualTo(1);
+            assertThat(err).contains("cars is no member of the group /groups/travel, which has [");
+            assertThat(giveUp("hotels", "--generation", generation)).isZero();
+            assertThat(out).contains("hotels is given up");
+            assertThat(giveUp("hotels", "--generation", generation)).isZero();
+            assertThat(out).contains("hotels was given up before, in world 1. Nothing was changed");
+            assertThat(execute("group", "--ensemble", servers + "/groups/travel")).isZero();
+            assertThat(out).containsPattern("hotels +[0-9a-f]{32} +0 +given up in world 1 +-\\R");
+            assertThat(execute("group", "--json", "--ensemble", servers + "/groups/travel"))
+                    .isZero();
+            JsonNode json = new ObjectMapper().readTree(out);
+            assertThat(json.path("members").get(0).path("givenUp").asLong()).isEqualTo(1);
+            assertThatThrownBy(() -> start("hotels"))
+                    .hasMessageContaining("an operator gave it up in world 1 of the group");
+            assertThat(trips.halted()).isEmpty();
+        }
+    }
+
+    @Test
+    void aGroupIsNamedWithItsEnsemble() {
+        assertThat(execute("group")).isEqualTo(2);
+        assertThat(err).contains("Missing required option: '--ensemble=SERVERS/PATH'");
+        assertThat(execute("group", "give-up", "hotels")).isEqualTo(2);
+        assertThat(giveUp("hotels")).isEqualTo(1);
+        assertThat(err).contains("there is no group at /groups/travel");
     }
 
     @Test

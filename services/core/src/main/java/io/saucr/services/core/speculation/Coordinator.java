@@ -40,6 +40,7 @@ public final class Coordinator {
      * @param linked whether it hears this coordinator
      * @param starting what a start listed that waits for a decision, or to be admitted
      * @param included whether the decision under way counts that
+     * @param forgot whether a start of it listed that has forgotten what it heard (D19)
      * @param overdue whether a decision is to be made without it
      * @param reported what it has on disk of this world above what is announced, in order
      * @param leaving the newest version of a member that wants to leave
@@ -49,6 +50,7 @@ public final class Coordinator {
             boolean linked,
             Optional<Listing> starting,
             boolean included,
+            boolean forgot,
             boolean overdue,
             List<Sealed> reported,
             OptionalLong leaving) {
@@ -60,17 +62,32 @@ public final class Coordinator {
                         Optional.empty(),
                         false,
                         false,
+                        false,
                         List.of(),
                         OptionalLong.empty());
 
         View listing(List<Sealed> versions) {
             return new View(
-                    true, true, Optional.empty(), false, false, versions, OptionalLong.empty());
+                    true,
+                    true,
+                    Optional.empty(),
+                    false,
+                    false,
+                    false,
+                    versions,
+                    OptionalLong.empty());
         }
 
         View starting(Listing listing, List<Sealed> versions) {
             return new View(
-                    true, true, Optional.of(listing), false, false, versions, OptionalLong.empty());
+                    true,
+                    true,
+                    Optional.of(listing),
+                    false,
+                    true,
+                    false,
+                    versions,
+                    OptionalLong.empty());
         }
 
         View unlinked() {
@@ -79,26 +96,34 @@ public final class Coordinator {
                     false,
                     Optional.empty(),
                     false,
+                    forgot,
                     overdue,
                     reported,
                     OptionalLong.empty());
         }
 
         View isOverdue() {
-            return new View(listed, linked, starting, included, true, reported, leaving);
+            return new View(listed, linked, starting, included, forgot, true, reported, leaving);
         }
 
         View counted() {
             return new View(
-                    listed, linked, starting, starting.isPresent(), overdue, reported, leaving);
+                    listed,
+                    linked,
+                    starting,
+                    starting.isPresent(),
+                    forgot,
+                    overdue,
+                    reported,
+                    leaving);
         }
 
         View leaves(OptionalLong at) {
-            return new View(listed, linked, starting, included, overdue, reported, at);
+            return new View(listed, linked, starting, included, forgot, overdue, reported, at);
         }
 
         View reported(List<Sealed> versions) {
-            return new View(listed, linked, starting, included, overdue, versions, leaving);
+            return new View(listed, linked, starting, included, forgot, overdue, versions, leaving);
         }
 
         /** In the world that a decision began. */
@@ -108,6 +133,7 @@ public final class Coordinator {
                     linked,
                     included ? Optional.empty() : starting,
                     false,
+                    !included && starting.isPresent(),
                     false,
                     List.of(),
                     OptionalLong.empty());
@@ -239,6 +265,10 @@ public final class Coordinator {
         if (listing.world() > head.world()) {
             return over("member " + member + " knows world " + listing.world());
         }
+        if (head.members().get(member).isGone()) {
+            return refused(
+                    member, listing, "was given up in world " + goneIn(member) + ": start it anew");
+        }
         boolean here = listing.world() == head.world();
         List<Sealed> reported = here ? listing.versions() : List.of();
         long least = here ? announced.at(member) : head.floor().at(member);
@@ -270,6 +300,10 @@ public final class Coordinator {
             actions.add(new Action.Decided(member, head.epoch(), head.decision()));
         }
         return next.progress(actions);
+    }
+
+    private long goneIn(int member) {
+        return head.members().get(member).gone().orElseThrow();
     }
 
     private Next refused(int member, Listing listing, String why) {
@@ -448,7 +482,7 @@ public final class Coordinator {
             return Optional.of(head.admitted(member));
         }
         if (view.leaving().isPresent() && view.leaving().getAsLong() <= announced.at(member)) {
-            return Optional.of(head.left(member, view.leaving().getAsLong()));
+            return Optional.of(head.left(member, view.leaving().getAsLong(), announced));
         }
         return Optional.empty();
     }
@@ -459,7 +493,9 @@ public final class Coordinator {
     }
 
     private boolean isDue() {
-        return views.values().stream().anyMatch(it -> it.starting().isPresent() || it.overdue());
+        return head.isDue()
+                || views.values().stream()
+                        .anyMatch(it -> it.starting().isPresent() || it.overdue());
     }
 
     /** Whether each member has listed, or left (D9). */
@@ -506,7 +542,7 @@ public final class Coordinator {
             long base = each.getValue().starting().map(Listing::base).orElse(0L);
             floor = floor.with(member, Math.max(floor.at(member), base));
         }
-        VersionVector cuts = Closure.of(floor, reported(true));
+        VersionVector cuts = Closure.of(floor, withoutLost(reported(true)));
         Coordinator next = this;
         for (Map.Entry<Integer, View> each : views.entrySet()) {
             next = next.with(each.getKey(), each.getValue().counted());
@@ -514,12 +550,41 @@ public final class Coordinator {
         return next.write(head.decided(cuts), actions);
     }
 
-    /** Members without which nothing is decided: they have neither listed nor left (D9). */
+    /**
+     * Of a member that was given up, it is not known any more what was final of it, where another
+     * one starts: that one may have heard it, and may have told the outside what depends on it. So
+     * what depends on such a member stays, as far as it is on disk (D19). Where all others run,
+     * they list all that they heard.
+     */
+    private SortedMap<Integer, List<Sealed>> withoutLost(SortedMap<Integer, List<Sealed>> all) {
+        if (!head.isDue() || views.values().stream().noneMatch(View::forgot)) {
+            return all;
+        }
+        SortedMap<Integer, List<Sealed>> without = new TreeMap<>();
+        all.forEach(
+                (member, versions) ->
+                        without.put(member, versions.stream().map(this::withoutLost).toList()));
+        return without;
+    }
+
+    private Sealed withoutLost(Sealed version) {
+        VersionVector on = version.dependencies();
+        for (int member = 0; member < head.members().size(); member++) {
+            on = head.members().get(member).isGone() ? on.with(member, 0) : on;
+        }
+        return new Sealed(version.world(), version.version(), on);
+    }
+
+    /**
+     * Members without which nothing is decided: they have neither listed nor left, and were not
+     * given up (D9, D19).
+     */
     public Set<Integer> missing() {
         Set<Integer> missing = new TreeSet<>();
         views.forEach(
                 (member, view) -> {
-                    if (!view.listed() && head.members().get(member).left().isEmpty()) {
+                    GroupHead.Member it = head.members().get(member);
+                    if (!view.listed() && it.left().isEmpty() && !it.isGone()) {
                         missing.add(member);
                     }
                 });

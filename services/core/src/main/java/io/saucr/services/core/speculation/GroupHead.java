@@ -48,7 +48,8 @@ public record GroupHead(
 
     private static final Pattern MEMBER =
             Pattern.compile(
-                    "([A-Za-z0-9._-]{1,100}):([0-9a-f]{32}):([0-9]{1,19})(?::left=([0-9]{1,19}))?");
+                    "([A-Za-z0-9._-]{1,100}):([0-9a-f]{32}):([0-9]{1,19})(?::left=([0-9]{1,19}))?"
+                            + "(?::final=([0-9]{1,19}))?(?::gone=([1-9][0-9]{0,18}))?");
 
     private static final Pattern IS_ADDRESS = Pattern.compile("[!-~]{1,300}");
     private static final Pattern IS_NAME = Pattern.compile("[A-Za-z0-9._-]{1,100}");
@@ -61,16 +62,39 @@ public record GroupHead(
      * @param cut its newest version that the last decision left
      * @param left the newest version that it had when it left the group, all of it final; empty
      *     while it takes part (D13)
+     * @param known its newest version that is known to be final in this world, at least the cut:
+     *     what a member heard that left, and does not list, stays known (D19)
+     * @param gone the world in which it was given up: it never comes back (D19); empty while it may
      */
-    public record Member(String name, Birth birth, long cut, OptionalLong left) {
+    public record Member(
+            String name, Birth birth, long cut, OptionalLong left, long known, OptionalLong gone) {
 
         public Member {
             if (!isName(name)) {
                 throw new IllegalArgumentException("\"" + name + "\" is no name of a service");
             }
-            if (cut < 0 || left.orElse(cut) < cut) {
-                throw new IllegalArgumentException("cut " + cut + ", left at " + left);
+            if (cut < 0 || left.orElse(cut) < cut || known < left.orElse(cut)) {
+                throw new IllegalArgumentException(
+                        "cut " + cut + ", left at " + left + ", final up to " + known);
             }
+        }
+
+        /** One that may come back, of which nothing is known beyond its cut or leave. */
+        public Member(String name, Birth birth, long cut, OptionalLong left) {
+            this(name, birth, cut, left, left.orElse(cut), OptionalLong.empty());
+        }
+
+        /** Whether it was given up. */
+        public boolean isGone() {
+            return gone.isPresent();
+        }
+
+        private Member with(OptionalLong nowLeft, long nowKnown, OptionalLong nowGone) {
+            return new Member(name, birth, cut, nowLeft, nowKnown, nowGone);
+        }
+
+        private Member decided(long newCut) {
+            return new Member(name, birth, newCut, left, newCut, gone);
         }
 
         private String text() {
@@ -79,7 +103,9 @@ public record GroupHead(
                     + birth
                     + ":"
                     + cut
-                    + (left.isPresent() ? ":left=" + left.getAsLong() : "");
+                    + (left.isPresent() ? ":left=" + left.getAsLong() : "")
+                    + (known > left.orElse(cut) ? ":final=" + known : "")
+                    + (gone.isPresent() ? ":gone=" + gone.getAsLong() : "");
         }
     }
 
@@ -95,7 +121,7 @@ public record GroupHead(
         }
         Set<String> names = new HashSet<>();
         for (Member each : members) {
-            if (!names.add(each.name())) {
+            if (!each.isGone() && !names.add(each.name())) {
                 throw new IllegalArgumentException(each.name() + " is a member twice");
             }
         }
@@ -116,13 +142,13 @@ public record GroupHead(
     }
 
     /**
-     * What is final for certain: the cuts, and all that members had which left. Only the cuts say
+     * What is final for certain: the cuts, and what was known when a member left. Only the cuts say
      * what survived the decision: a member may have made more in the new world, and left then.
      */
     VersionVector floor() {
-        VersionVector floor = decision().cuts();
+        VersionVector floor = VersionVector.NONE;
         for (int member = 0; member < members.size(); member++) {
-            floor = floor.with(member, members.get(member).left().orElse(floor.at(member)));
+            floor = floor.with(member, members.get(member).known());
         }
         return floor;
     }
@@ -146,11 +172,16 @@ public record GroupHead(
         return new GroupHead(epoch, nonce, leader, address, world, more);
     }
 
-    /** The index of a member; empty where the name is none's. */
+    /**
+     * The index of a member; empty where the name is none's. One that was given up is meant only
+     * where no other has joined under its name.
+     */
     public OptionalInt indexOf(String name) {
-        return IntStream.range(0, members.size())
-                .filter(it -> members.get(it).name().equals(name))
-                .findFirst();
+        int[] of =
+                IntStream.range(0, members.size())
+                        .filter(it -> members.get(it).name().equals(name))
+                        .toArray();
+        return of.length == 0 ? OptionalInt.empty() : OptionalInt.of(of[of.length - 1]);
     }
 
     /** The same with another member as its coordinator, which begins an epoch (D9). */
@@ -162,23 +193,56 @@ public record GroupHead(
     GroupHead decided(VersionVector cuts) {
         List<Member> cut = new ArrayList<>();
         for (int member = 0; member < members.size(); member++) {
-            Member it = members.get(member);
-            cut.add(new Member(it.name(), it.birth(), cuts.at(member), it.left()));
+            cut.add(members.get(member).decided(cuts.at(member)));
         }
         return new GroupHead(epoch, nonce, leader, address, world + 1, cut);
     }
 
-    /** The same after a member left. */
-    GroupHead left(int member, long version) {
-        return changed(
-                member,
-                it -> new Member(it.name(), it.birth(), it.cut(), OptionalLong.of(version)));
+    /**
+     * The same after a member left.
+     *
+     * @param announced what is known to be final then: the member does not list it any more (D19)
+     */
+    GroupHead left(int member, long version, VersionVector announced) {
+        List<Member> changed = new ArrayList<>();
+        for (int each = 0; each < members.size(); each++) {
+            Member it = members.get(each);
+            long known = Math.max(it.known(), announced.at(each));
+            changed.add(
+                    each == member
+                            ? it.with(OptionalLong.of(version), Math.max(known, version), it.gone())
+                            : it.with(it.left(), known, it.gone()));
+        }
+        return new GroupHead(epoch, nonce, leader, address, world, changed);
     }
 
     /** The same after a member that had left is back: a later loss of it shows (D13). */
     GroupHead admitted(int member) {
-        return changed(
-                member, it -> new Member(it.name(), it.birth(), it.cut(), OptionalLong.empty()));
+        return changed(member, it -> it.with(OptionalLong.empty(), it.known(), it.gone()));
+    }
+
+    /**
+     * The same after an operator gave a member up (D19). It begins an epoch, so that no coordinator
+     * that waits for the member decides; the next one decides without it.
+     *
+     * @param withNonce of this order
+     * @throws IllegalArgumentException where the member was given up before
+     */
+    public GroupHead givenUp(int member, long withNonce) {
+        if (members.get(member).isGone()) {
+            throw new IllegalArgumentException(members.get(member).name() + " was given up before");
+        }
+        GroupHead next =
+                changed(member, it -> it.with(it.left(), it.known(), OptionalLong.of(world)));
+        return new GroupHead(epoch + 1, withNonce, leader, address, world, next.members());
+    }
+
+    /**
+     * Whether a member was given up that had not left, and nothing was decided since. All of one
+     * that had left is final.
+     */
+    boolean isDue() {
+        return members.stream().anyMatch(it -> it.left().isEmpty() && it.gone().orElse(0) == world);
     }
 
     private GroupHead changed(int member, UnaryOperator<Member> how) {
@@ -243,12 +307,18 @@ public record GroupHead(
         if (!it.matches()) {
             throw new IllegalArgumentException("\"" + text + "\" is no member");
         }
+        long cut = Long.parseLong(it.group(3));
+        OptionalLong left = optional(it.group(4));
         return new Member(
                 it.group(1),
                 Birth.parse(it.group(2)),
-                Long.parseLong(it.group(3)),
-                it.group(4) == null
-                        ? OptionalLong.empty()
-                        : OptionalLong.of(Long.parseLong(it.group(4))));
+                cut,
+                left,
+                optional(it.group(5)).orElse(left.orElse(cut)),
+                optional(it.group(6)));
+    }
+
+    private static OptionalLong optional(String number) {
+        return number == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(number));
     }
 }

@@ -34,5 +34,11 @@ enum Broken {
     /** A call whose result was undone is not made again. */
     D17_RESULT_LOST,
     /** The version that frees a message does not depend on the one that consumed it. */
-    D18_NO_DEPENDENCY
+    D18_NO_DEPENDENCY,
+    /** What a member heard that left is not noted. */
+    D19_LEFT_NOT_NOTED,
+    /** A start counts as if it remembered what it heard before. */
+    D19_START_REMEMBERS,
+    /** What depends on a member that was given up stays, though all others run. */
+    D19_LOSS_KEPT
 }

@@ -124,7 +124,8 @@ class CoordinatorTest {
         assertThat(then(coordinator.listed(2, listing(1, 0))))
                 .contains(new Action.Write(decided(1), 8));
         assertThat(coordinator.missing()).isEmpty();
-        assertThat(Coordinator.of(HEAD.left(1, 3), 8).missing()).containsExactly(0, 2);
+        assertThat(Coordinator.of(HEAD.left(1, 3, VersionVector.NONE), 8).missing())
+                .containsExactly(0, 2);
     }
 
     @Test
@@ -184,13 +185,14 @@ class CoordinatorTest {
     /** A predecessor noted it, and died before the member heard so. */
     @Test
     void d13AMemberHearsOfTheNoteOfAPredecessorThatItLeft() {
-        coordinator = Coordinator.of(HEAD.left(1, 1), 8);
+        coordinator = Coordinator.of(HEAD.left(1, 1, VersionVector.NONE), 8);
         then(coordinator.listed(1, listing(1, 1)));
         assertThat(then(coordinator.leaving(1, 1))).containsExactly(new Action.Left(1, 5));
     }
 
     @Test
     void d13AMemberThatLeftIsAdmittedWithoutADecision() {
+        GroupHead noted = HEAD.left(1, 1, VersionVector.of(0, 1));
         allList();
         assertThat(then(coordinator.leaving(1, 1))).isEmpty();
         assertThat(then(coordinator.reported(1, 1, List.of(sealed(1)))))
@@ -198,11 +200,11 @@ class CoordinatorTest {
                         new Action.Boundary(0, 5, 1, VersionVector.of(0, 1)),
                         new Action.Boundary(1, 5, 1, VersionVector.of(0, 1)),
                         new Action.Boundary(2, 5, 1, VersionVector.of(0, 1)),
-                        new Action.Write(HEAD.left(1, 1), 8));
+                        new Action.Write(noted, 8));
         assertThat(then(coordinator.wrote(9))).containsExactly(new Action.Left(1, 5));
         assertThat(then(coordinator.unlinked(1))).isEmpty();
         assertThat(then(coordinator.started(1, listing(1, 0, sealed(1)))))
-                .containsExactly(new Action.Write(HEAD, 9));
+                .containsExactly(new Action.Write(noted.admitted(1), 9));
         assertThat(then(coordinator.wrote(10)))
                 .containsExactly(
                         new Action.Admitted(1, 5, new Decision(1, VersionVector.of(0, 1))));
@@ -275,6 +277,74 @@ class CoordinatorTest {
                                 "it has versions up to 1, and 2 was final: its folder is an old"
                                         + " copy"));
         assertThat(coordinator.announced()).isEqualTo(VersionVector.of(0, 2));
+    }
+
+    /** The head as an operator's order leaves it, and then a member's claim. */
+    private void giveUp(int member) {
+        coordinator = Coordinator.of(HEAD.givenUp(member, 6).claimed(0, 7, "host:1"), 10);
+    }
+
+    @Test
+    void d19NothingIsDecidedWithoutAMemberThatWasNotGivenUp() {
+        giveUp(2);
+        assertThat(coordinator.missing()).containsExactly(0, 1);
+        // The first took a message that the lost one had not on disk.
+        assertThat(then(coordinator.listed(0, listing(1, 0, sealed(1, 0, 0, 1))))).isEmpty();
+        assertThat(then(coordinator.listed(1, listing(1, 0))))
+                .containsExactly(
+                        new Action.Write(coordinator.head().decided(VersionVector.NONE), 10));
+        assertThat(then(coordinator.wrote(11)))
+                .containsExactly(
+                        new Action.Decided(0, 7, new Decision(2, VersionVector.NONE)),
+                        new Action.Decided(1, 7, new Decision(2, VersionVector.NONE)));
+        assertThat(then(coordinator.started(1, listing(1, 0)))).hasSize(1);
+    }
+
+    @Test
+    void d19WhatOneThatRunsHeardOfTheLostOneStays() {
+        giveUp(2);
+        assertThat(then(coordinator.listed(0, listing(1, 0, sealed(1, 0, 0, 1))))).isEmpty();
+        VersionVector known = VersionVector.of(1, 0, 1);
+        assertThat(then(coordinator.listed(1, new Listing(1, 0, List.of(), known))))
+                .containsExactly(
+                        new Action.Boundary(0, 7, 1, known),
+                        new Action.Boundary(1, 7, 1, known),
+                        new Action.Write(coordinator.head().decided(known), 10));
+    }
+
+    /** All of them lost their power: what it had told may depend on the lost one. */
+    @Test
+    void d19WhatAStartHasOnDiskStaysThoughItDependsOnTheLostOne() {
+        giveUp(2);
+        assertThat(then(coordinator.started(0, listing(1, 0, sealed(1, 0, 0, 1), sealed(2, 0, 1)))))
+                .isEmpty();
+        // Its link ends and comes again as that of a start that is not counted yet.
+        assertThat(then(coordinator.unlinked(0))).isEmpty();
+        assertThat(then(coordinator.listed(1, listing(1, 0))))
+                .containsExactly(
+                        new Action.Write(coordinator.head().decided(VersionVector.of(1)), 10));
+    }
+
+    @Test
+    void d19WhoWasGivenUpIsRefused() {
+        giveUp(2);
+        assertThat(then(coordinator.started(2, listing(1, 0, sealed(1)))))
+                .containsExactly(
+                        new Action.Refuse(
+                                2,
+                                "it has versions up to 1, and was given up in world 1: start it"
+                                        + " anew"));
+        assertThat(coordinator.missing()).containsExactly(0, 1);
+    }
+
+    @Test
+    void d19TwoThatAreGivenUpAreOneDecision() {
+        GroupHead head = HEAD.givenUp(2, 6).givenUp(0, 7);
+        coordinator = Coordinator.of(head.claimed(1, 8, "host:2"), 11);
+        assertThat(then(coordinator.listed(1, listing(1, 0))))
+                .containsExactly(
+                        new Action.Write(coordinator.head().decided(VersionVector.NONE), 11));
+        assertThat(then(coordinator.wrote(12))).hasSize(1);
     }
 
     @Test

@@ -38,6 +38,9 @@ final class Group {
     /** The cuts with which each world began, from the second one on. */
     List<VersionVector> decided = List.of();
 
+    /** A bit for each member that has crashed; of no meaning where nobody is given up. */
+    private int crashed;
+
     private final Map<Kind, Integer> used = new EnumMap<>(Kind.class);
     private String violation;
 
@@ -80,6 +83,7 @@ final class Group {
         version = of.version;
         late = of.late;
         decided = of.decided;
+        crashed = of.crashed;
         used.putAll(of.used);
         links = new GroupLinks(this);
         disks = new GroupDisks(this);
@@ -146,7 +150,17 @@ final class Group {
                 .append(late)
                 .append(decided.subList(Math.min((int) lowest - 1, decided.size()), decided.size()))
                 .append(used)
+                .append(size.givenUp() > 0 ? crashed : 0)
                 .toString();
+    }
+
+    boolean isGivenUp(int member) {
+        return head.members().get(member).isGone();
+    }
+
+    /** Whether another one than this may have forgotten what it heard. */
+    boolean isForgotten(int member) {
+        return (crashed & ~(1 << member)) != 0;
     }
 
     // ---- what may happen
@@ -180,6 +194,7 @@ final class Group {
                 || isAllowed(Kind.BREAK, size.breaks())
                 || isAllowed(Kind.OVERDUE, size.overdue())
                 || isAllowed(Kind.LEAVE, size.leaves())
+                || isAllowed(Kind.GIVE_UP, size.givenUp())
                 || !late.isEmpty()
                 || !leads(head.leader(), head.epoch())) {
             return false;
@@ -189,6 +204,7 @@ final class Group {
         return !leader.isWriting()
                 && leader.head().equals(head)
                 && Arrays.stream(members)
+                        .filter(it -> !isGivenUp(it.index) || !it.ended)
                         .allMatch(
                                 it ->
                                         it.runs
@@ -241,9 +257,13 @@ final class Group {
                     && (each.versions.hasPassed() || broken == Broken.D10_REPORTED_BEFORE_PASSED)) {
                 steps.add(new GroupStep(Kind.LINK, m, -1));
             }
-            if (each.ended) {
+            boolean gone = isGivenUp(m);
+            if (!gone && isAllowed(Kind.GIVE_UP, size.givenUp())) {
+                steps.add(new GroupStep(Kind.GIVE_UP, m, -1));
+            }
+            if (each.ended && !gone) {
                 steps.add(new GroupStep(Kind.RETURN, m, -1));
-            } else if (each.request == null && !leads(m, head.epoch())) {
+            } else if (!gone && each.request == null && !leads(m, head.epoch())) {
                 if (isLeaderLost() && m == firstUp()) {
                     steps.add(new GroupStep(Kind.CLAIM, m, -1));
                 } else if (!isLeaderLost() && isAllowed(Kind.HASTY, size.claims())) {
@@ -294,7 +314,11 @@ final class Group {
     }
 
     private int firstUp() {
-        return Arrays.stream(members).filter(it -> !it.ended).findFirst().orElseThrow().index;
+        return Arrays.stream(members)
+                .filter(it -> !it.ended && !isGivenUp(it.index))
+                .findFirst()
+                .orElseThrow()
+                .index;
     }
 
     /** Nobody coordinates for the head, and nobody is about to. */
@@ -321,10 +345,14 @@ final class Group {
             case HEAR -> ensemble.hear(member(step.member()));
             case BREAK -> ensemble.breaks(member(step.member()));
             case LATE -> ensemble.lateLands(step.member());
-            case CRASH -> disks.crash(member(step.member()), step.other());
+            case CRASH -> {
+                crashed |= 1 << step.member();
+                disks.crash(member(step.member()), step.other());
+            }
             case CUT -> coordination.unlink(member(step.member()));
             case OVERDUE -> coordination.overdue(step.member(), step.other());
             case LEAVE -> coordination.leave(member(step.member()));
+            case GIVE_UP -> ensemble.giveUp(step.member());
             case RETURN -> disks.crash(member(step.member()), member(step.member()).journal.size());
         }
         disks.tell();

@@ -27,6 +27,12 @@ final class GroupCoordination {
     }
 
     void link(GroupMember it) {
+        if (group.isGivenUp(it.index)) {
+            // It reads so in the head, and ends.
+            group.disks.crash(it, it.journal.size());
+            it.ended = true;
+            return;
+        }
         GroupMember to = group.member(group.head.leader());
         if (broken == Broken.D9_OLD_EPOCH_OBEYED
                 && it.leader >= 0
@@ -89,9 +95,14 @@ final class GroupCoordination {
             if (broken == Broken.D9_DECIDED_UNLISTED && lists.starts()) {
                 believeAll(to);
             }
+            boolean starts = lists.starts();
+            if (to.coordinator.head().isDue()) {
+                starts |= broken == Broken.D19_LOSS_KEPT;
+                starts &= broken != Broken.D19_START_REMEMBERS;
+            }
             perform(
                     to,
-                    lists.starts()
+                    starts
                             ? to.coordinator.started(it.index, lists.listing())
                             : to.coordinator.listed(it.index, lists.listing()));
         } else if (what instanceof Up.Reports reports) {

@@ -3,6 +3,7 @@ package io.saucr.services.core.speculation;
 import io.saucr.services.core.speculation.GroupMember.Request;
 import io.saucr.services.core.speculation.GroupStep.Kind;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -63,6 +64,9 @@ final class GroupEnsemble {
             return false;
         }
         GroupHead next = write.head();
+        if (broken == Broken.D19_LEFT_NOT_NOTED) {
+            next = withoutKnown(next);
+        }
         // A rule is broken: what was noted stays.
         if (broken == Broken.D13_NOTE_STAYS && next.world() == group.head.world()) {
             next = withNotes(next);
@@ -81,10 +85,38 @@ final class GroupEnsemble {
         for (int each = 0; each < Group.MEMBERS; each++) {
             OptionalLong left = group.head.members().get(each).left();
             if (left.isPresent()) {
-                noted = noted.left(each, left.getAsLong());
+                noted = noted.left(each, left.getAsLong(), VersionVector.NONE);
             }
         }
         return noted;
+    }
+
+    /** A rule is broken: of members that have not left, the cuts alone are in the head. */
+    private static GroupHead withoutKnown(GroupHead next) {
+        List<GroupHead.Member> members =
+                next.members().stream()
+                        .map(
+                                it ->
+                                        new GroupHead.Member(
+                                                it.name(),
+                                                it.birth(),
+                                                it.cut(),
+                                                it.left(),
+                                                it.left().orElse(it.cut()),
+                                                it.gone()))
+                        .toList();
+        return new GroupHead(
+                next.epoch(), next.nonce(), next.leader(), next.address(), next.world(), members);
+    }
+
+    /** An operator gives a member up, whatever is under way. */
+    void giveUp(int member) {
+        long nonce = 10 * group.head.epoch() + Group.MEMBERS;
+        while (isUsed(nonce)) {
+            nonce += 1_000;
+        }
+        boolean unused =
+                set(new Request(group.head.givenUp(member, nonce), group.version, false, null));
     }
 
     void land(GroupMember it) {

@@ -23,7 +23,7 @@ class GroupHeadTest {
 
     private static final GroupHead HEAD =
             new GroupHead(7, 255, 1, "host:1", 3, List.of(member("trips", 4), member("hotels", 0)))
-                    .left(0, 9);
+                    .left(0, 9, VersionVector.NONE);
 
     private static final String TEXT =
             "saucr-group-head 1 epoch=7 nonce=00000000000000ff leader=1 at=host:1 world=3"
@@ -46,6 +46,8 @@ class GroupHeadTest {
                 "leader=1|leader=2|led by 2",
                 ":4:|:x:|is no member",
                 "left=9|left=3|left at",
+                "left=9|left=9:final=8|final up to 8",
+                "left=9|left=9:gone=0|is no member",
                 "hotels|trips|is a member twice",
                 "hotels|a b|not \"saucr-group-head 1",
             })
@@ -86,9 +88,55 @@ class GroupHeadTest {
     }
 
     @Test
+    void d19WhatWasFinalWhenAMemberLeftStaysKnownUntilADecision() throws Exception {
+        GroupHead noted = HEAD.left(0, 9, VersionVector.of(9, 5));
+        assertThat(noted.encode())
+                .asString(StandardCharsets.UTF_8)
+                .contains("trips:00000000000000010000000000000002:4:left=9,")
+                .endsWith("hotels:00000000000000010000000000000002:0:final=5\n");
+        assertThat(GroupHead.decode(noted.encode())).isEqualTo(noted);
+        assertThat(noted.floor()).isEqualTo(VersionVector.of(9, 5));
+        assertThat(noted.decision()).isEqualTo(HEAD.decision());
+        assertThat(noted.decided(VersionVector.of(9, 5)).encode())
+                .asString(StandardCharsets.UTF_8)
+                .endsWith("hotels:00000000000000010000000000000002:5\n");
+    }
+
+    @Test
+    void d19AMemberThatIsGivenUpStaysSoAndItsNameIsFree() throws Exception {
+        GroupHead gone = HEAD.givenUp(1, 77);
+        assertThat(gone.encode())
+                .asString(StandardCharsets.UTF_8)
+                .startsWith("saucr-group-head 1 epoch=8 nonce=000000000000004d leader=1 at=host:1 ")
+                .endsWith("hotels:00000000000000010000000000000002:0:gone=3\n");
+        assertThat(GroupHead.decode(gone.encode())).isEqualTo(gone);
+        assertThat(gone.isDue()).isTrue();
+        assertThat(gone.decided(VersionVector.of(9)).isDue()).isFalse();
+        assertThat(gone.decided(VersionVector.of(9)).members().get(1).isGone()).isTrue();
+        assertThatThrownBy(() -> gone.givenUp(1, 78))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("hotels was given up before");
+        assertThat(gone.indexOf("hotels")).hasValue(1);
+        GroupHead again = gone.joined("hotels", new Birth(3, 4));
+        assertThat(again.indexOf("hotels")).hasValue(2);
+        assertThat(GroupHead.decode(again.encode())).isEqualTo(again);
+        assertThatThrownBy(() -> again.joined("hotels", BIRTH))
+                .hasMessage("hotels is a member twice");
+        // Its place is not free.
+        GroupHead full = gone;
+        while (full.members().size() < GroupHead.MOST_MEMBERS) {
+            full = full.joined("m" + full.members().size(), BIRTH);
+        }
+        GroupHead last = full;
+        assertThatThrownBy(() -> last.joined("more", BIRTH)).hasMessageContaining("at most 32");
+    }
+
+    @Test
     void onlyTheCutSaysWhatSurvivedADecision() {
         assertThat(HEAD.decision()).isEqualTo(new Decision(3, VersionVector.of(4)));
         assertThat(HEAD.floor()).isEqualTo(VersionVector.of(9));
-        assertThat(HEAD.admitted(0).floor()).isEqualTo(VersionVector.of(4));
+        assertThat(HEAD.admitted(0).decision()).isEqualTo(HEAD.decision());
+        assertThat(HEAD.admitted(0).floor()).isEqualTo(VersionVector.of(9));
+        assertThat(HEAD.decided(VersionVector.of(9)).floor()).isEqualTo(VersionVector.of(9));
     }
 }

@@ -17,6 +17,7 @@ import java.util.Arrays;
  *     turn is not known
  * @param slow whether other steps come between a seal and its fsync
  * @param early whether messages are acknowledged when they are consumed
+ * @param givenUp members that an operator gives up, which run or not
  */
 record GroupSize(
         Program program,
@@ -29,14 +30,15 @@ record GroupSize(
         int leaves,
         boolean files,
         boolean slow,
-        boolean early) {
+        boolean early,
+        int givenUp) {
 
     /** From text, with blanks between the parts; numbers that are left out are 0. */
     static GroupSize parse(String text) {
         String[] parts = text.strip().split(" +");
         int[] numbers =
                 Arrays.copyOf(
-                        Arrays.stream(parts).skip(1).mapToInt(Integer::parseInt).toArray(), 10);
+                        Arrays.stream(parts).skip(1).mapToInt(Integer::parseInt).toArray(), 11);
         return new GroupSize(
                 Program.valueOf(parts[0]),
                 numbers[0],
@@ -48,6 +50,7 @@ record GroupSize(
                 numbers[6],
                 numbers[7] > 0,
                 numbers[8] > 0,
-                numbers[9] > 0);
+                numbers[9] > 0,
+                numbers[10]);
     }
 }

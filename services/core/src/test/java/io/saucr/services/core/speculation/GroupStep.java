@@ -30,7 +30,8 @@ record GroupStep(Kind kind, int member, int other) {
         CUT,
         OVERDUE,
         HASTY,
-        LEAVE
+        LEAVE,
+        GIVE_UP
     }
 
     boolean fault() {

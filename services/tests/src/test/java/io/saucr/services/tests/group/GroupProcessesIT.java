@@ -7,8 +7,12 @@ import static org.awaitility.Awaitility.await;
 import io.saucr.ensemble.LineProcess;
 import io.saucr.services.Client;
 import io.saucr.services.Services;
+import io.saucr.services.ensemble.GroupOrder;
+import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.tests.crash.Member;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -17,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -229,6 +234,65 @@ class GroupProcessesIT {
         }
         await().atMost(PATIENCE).until(() -> charged.size() >= 3 * 2 * all);
         assertThat(charged).hasSize(3 * 2 * all);
+    }
+
+    /** The disk of one is lost, and another one fails: the group waits until an operator orders. */
+    @Test
+    void aGroupContinuesWithoutAMemberThatIsGivenUp() throws Exception {
+        start(2);
+        Client ann = client("ann", "trips");
+        get(book(ann, 1, "hotels", "cars"), 1);
+        for (TravelProcess each : members.values()) {
+            each.kill();
+        }
+        members.remove("cars");
+        CompletableFuture<Void> trips = startLater("trips");
+        CompletableFuture<Void> hotels = startLater("hotels");
+        await().atMost(PATIENCE)
+                .until(
+                        () ->
+                                log("trips").contains("Start [cars]")
+                                        || log("hotels").contains("Start [cars]"));
+        assertThat(trips.isDone() || hotels.isDone()).isFalse();
+        ServicePath place =
+                Place.at(apps.replace("/apps", "/groups/travel"), Optional.empty())
+                        .servicePath(Optional.empty());
+        try (GroupOrder order = new GroupOrder(place)) {
+            await().atMost(PATIENCE).until(() -> giveUp(order, "cars"));
+        }
+        trips.get(PATIENCE.toSeconds(), SECONDS);
+        hotels.get(PATIENCE.toSeconds(), SECONDS);
+        get(book(ann, 2, "hotels"), 2);
+        for (String name : List.of("trips", "hotels")) {
+            assertThat(members.get(name).booked()).as(name).containsExactly(1, 2);
+        }
+        // The next failure does not wait for it either.
+        members.get("hotels").kill();
+        members.get("hotels").start();
+        get(book(ann, 3, "hotels"), 3);
+        await().atMost(PATIENCE).until(() -> charged.size() >= 7);
+        assertThat(charged).hasSize(7);
+    }
+
+    private CompletableFuture<Void> startLater(String name) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        members.get(name).start();
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+    }
+
+    private String log(String name) throws IOException {
+        return Files.readString(work.resolve(name + ".log"));
+    }
+
+    /** What the command does. */
+    private static boolean giveUp(GroupOrder order, String name) throws Exception {
+        GroupOrder.Found found = order.look().orElseThrow();
+        return order.giveUp(found, found.head().indexOf(name).orElseThrow());
     }
 
     /** A member that is stopped leaves: the others run, and may be started without it. */
