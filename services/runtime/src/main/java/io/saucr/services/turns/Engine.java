@@ -180,21 +180,37 @@ public final class Engine {
                 life = next;
                 front.host(next);
                 next.begin();
-                LOG.warn(
-                        "{}: {} turns above turn {} are undone: {}. It continues behind turn {}"
-                                + " after {} ms",
-                        place.name(),
-                        before.turns().core().newestTurn() - why.upTo(),
-                        why.upTo(),
-                        why.reason(),
-                        next.turns().recovered(),
-                        (System.nanoTime() - begun) / 1_000_000);
+                log(before, next, why, (System.nanoTime() - begun) / 1_000_000);
             }
         } catch (IOException | RuntimeException | Error e) {
             over(new Ending.Failed("turns were undone, and no life follows", e));
         }
         if (over.get()) {
             life.over(new Ending.Deposed("the one before it was to be the last"));
+        }
+    }
+
+    private void log(Life before, Life next, Ending.Undone why, long millis) {
+        long undone = before.turns().core().newestTurn() - why.upTo();
+        long behind = next.turns().recovered();
+        if (undone == 0) {
+            LOG.info(
+                    "{}: {}, and no turn of it is undone. Its connections begin anew behind turn {}"
+                            + " after {} ms",
+                    place.name(),
+                    why.reason(),
+                    behind,
+                    millis);
+        } else {
+            LOG.warn(
+                    "{}: {} turns above turn {} are undone: {}. It continues behind turn {} after {}"
+                            + " ms",
+                    place.name(),
+                    undone,
+                    why.upTo(),
+                    why.reason(),
+                    behind,
+                    millis);
         }
     }
 
