@@ -553,6 +553,11 @@ final class GroupMember implements AutoCloseable {
             claim();
             return;
         }
+        if (leader == null && hasStopped(now)) {
+            unfollow();
+            claim();
+            return;
+        }
         if (!other.equals(follows)) {
             unfollow();
             unlinkedSince = System.nanoTime();
@@ -563,6 +568,16 @@ final class GroupMember implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             LOG.warn("{}: the head of the group {}: {}", name, group, e.getMessage());
         }
+    }
+
+    /**
+     * Whether the coordinator has left, or was given up. A start is none that takes over at once:
+     * what it sees as left may be another start that coordinates.
+     */
+    private boolean hasStopped(GroupHead of) {
+        GroupHead.Member leads = of.members().get(of.leader());
+        // One that joins is noted as having left with version 0.
+        return !starts && (leads.isGone() || leads.left().orElse(0) > 0);
     }
 
     private void unfollow() {
@@ -753,6 +768,9 @@ final class GroupMember implements AutoCloseable {
                         if (leader != null && leader.id() == link.id()) {
                             LOG.info("{}: {}", name, reason);
                             unheard();
+                            if (hasStopped(head)) {
+                                claim();
+                            }
                         } else if (!link.dialled() && coordination != null) {
                             coordination.left(link);
                         }

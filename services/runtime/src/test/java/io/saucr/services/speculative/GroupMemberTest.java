@@ -54,6 +54,9 @@ class GroupMemberTest {
     /** So long others wait for a member, however busy the machine is. */
     private Duration grace = Duration.ofMinutes(5);
 
+    /** So long a member waits for another one to coordinate. */
+    private Duration patience = SOON;
+
     @TempDir Path work;
 
     private TestServer server;
@@ -130,7 +133,7 @@ class GroupMemberTest {
                                 storage.member,
                                 new Address("127.0.0.1", 0),
                                 SilentFor.options(SOON),
-                                new GroupMember.Timing(SOON, grace),
+                                new GroupMember.Timing(patience, grace),
                                 this);
             }
             open.add(member);
@@ -483,6 +486,24 @@ class GroupMemberTest {
         assertThat(head().world()).isEqualTo(1);
         assertThat(head().members().get(leaves.storage.index).left()).isEmpty();
         assertThat(again.newestVersion()).isEqualTo(last);
+    }
+
+    /** Nobody waits until a coordinator that has left is missed. */
+    @Test
+    void aCoordinatorThatLeavesIsReplacedAtOnce() throws Exception {
+        patience = Duration.ofMinutes(5);
+        all();
+        Running leaves = coordinator();
+        Running one = other(leaves);
+        Running two = other(leaves, one);
+        leaves.member.leave(leaves.seal());
+        Awaited.until("it has left", leaves::hasLeft);
+        leaves.kill();
+        long took = one.seal(two.newest());
+        two.seal();
+        one.awaitFinal(took);
+        Awaited.until("both are led", () -> one.isLed() && two.isLed());
+        assertThat(head().world()).isEqualTo(1);
     }
 
     /** Two that believe that they coordinate: the head decides. */
