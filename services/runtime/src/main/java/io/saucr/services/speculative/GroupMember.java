@@ -117,6 +117,10 @@ final class GroupMember implements AutoCloseable {
     private final String name;
     private final Incarnation start;
     private final boolean known;
+
+    /** The version with which it joins a group that does not know it; all up to it is final. */
+    private final long joinsWith;
+
     private final Timing timing;
     private final Turns turns;
     private final SecureRandom random = new SecureRandom();
@@ -166,10 +170,12 @@ final class GroupMember implements AutoCloseable {
             String name,
             Incarnation start,
             boolean known,
+            long joinsWith,
             NetOptions net,
             Timing timing,
             Turns turns)
             throws IOException {
+        this.joinsWith = joinsWith;
         group = place.path();
         this.name = name;
         this.start = start;
@@ -201,6 +207,7 @@ final class GroupMember implements AutoCloseable {
      * @param start of it, which holds its own head
      * @param known whether the service was a member before; then a head that lacks it is refused,
      *     and none is made
+     * @param joinsWith its newest version, where it was no member; all up to it is final
      * @param listens where members may reach this process, with port 0 for any
      * @param net of these {@code silence} says how soon a lost link is noticed
      * @param turns hears what follows
@@ -211,12 +218,14 @@ final class GroupMember implements AutoCloseable {
             String name,
             Incarnation start,
             boolean known,
+            long joinsWith,
             Address listens,
             NetOptions net,
             Timing timing,
             Turns turns)
             throws IOException {
-        GroupMember member = new GroupMember(place, name, start, known, net, timing, turns);
+        GroupMember member =
+                new GroupMember(place, name, start, known, joinsWith, net, timing, turns);
         boolean begun = false;
         try {
             member.at = member.links.listen(listens).toString();
@@ -403,7 +412,9 @@ final class GroupMember implements AutoCloseable {
                         "the group has no head, and it had one. Nobody makes it anew, as it says"
                                 + " what was decided. Put it back");
             } else {
-                request(new Request.Create(GroupHead.first(name, start.birth(), nonce(), at)));
+                request(
+                        new Request.Create(
+                                GroupHead.first(name, start.birth(), joinsWith, nonce(), at)));
             }
             return;
         }
@@ -431,7 +442,7 @@ final class GroupMember implements AutoCloseable {
         }
         GroupHead.Member mine = now.members().get(member.getAsInt());
         if (mine.isGone()) {
-            if (known || index >= 0 || mine.birth().equals(start.birth())) {
+            if (known || index >= 0) {
                 refused(
                         "an operator gave it up in world "
                                 + mine.gone().getAsLong()
@@ -479,7 +490,7 @@ final class GroupMember implements AutoCloseable {
     private void join(GroupHead now) {
         GroupHead more;
         try {
-            more = now.joined(name, start.birth());
+            more = now.joined(name, start.birth(), joinsWith);
         } catch (IllegalArgumentException e) {
             refused("the group takes no member more: " + e.getMessage());
             return;

@@ -274,7 +274,8 @@ final class MemberGuard
     private Start join(Recovery into) throws IOException {
         folder.confirm();
         String group = options.group().path();
-        boolean known = folder.membership().filter(it -> it.group().equals(group)).isPresent();
+        boolean known =
+                folder.membership().filter(it -> it.in() && it.group().equals(group)).isPresent();
         log = VersionLog.open(folder, group, journal);
         member =
                 GroupMember.begin(
@@ -282,6 +283,7 @@ final class MemberGuard
                         folder.name(),
                         folder.incarnation(),
                         known,
+                        log.newest(),
                         options.listens(),
                         options.net(),
                         options.timing(),

@@ -125,6 +125,11 @@ final class VersionLog implements AutoCloseable {
         return survived.versions(member);
     }
 
+    /** The newest version that is not dropped. */
+    synchronized long newest() {
+        return newest;
+    }
+
     /** The newest turn that is not dropped; 0 without one. */
     synchronized long lastTurn() {
         return last().lastTurn();

@@ -79,6 +79,18 @@ public final class FoldedState {
         state.apply(Changes.decode(delta.state()));
     }
 
+    /**
+     * Counts from a later turn on, as numbers of records went further than those of turns.
+     *
+     * @param turn not less than {@link #turn}, which is not 0
+     */
+    public void continueBehind(long turn) {
+        Delta all = core.snapshot();
+        if (turn > all.turn()) {
+            core.recover(new Delta(turn, all.incarnation(), all.nowMillis(), List.of()));
+        }
+    }
+
     /** The newest turn; 0 where there is none. */
     public long turn() {
         return core.newestTurn();

@@ -131,6 +131,7 @@ class GroupMemberTest {
                                 storage.name,
                                 start,
                                 storage.member,
+                                storage.versions().newest(),
                                 new Address("127.0.0.1", 0),
                                 SilentFor.options(SOON),
                                 new GroupMember.Timing(patience, grace),

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
                     + " changes nothing.",
             "Exits with 1 if there is no such group, or the ensemble does not answer."
         },
-        subcommands = GroupGiveUpCommand.class,
+        subcommands = {GroupGiveUpCommand.class, GroupRemoveCommand.class},
         footer = {
             "",
             "Examples:",

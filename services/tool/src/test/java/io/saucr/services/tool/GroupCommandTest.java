@@ -7,11 +7,16 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.services.Address;
+import io.saucr.services.Asks;
+import io.saucr.services.Client;
 import io.saucr.services.Handlers;
+import io.saucr.services.MapState;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.Services;
+import io.saucr.services.State;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
@@ -21,6 +26,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -172,6 +179,141 @@ class GroupCommandTest {
             assertThatThrownBy(() -> start("hotels"))
                     .hasMessageContaining("an operator gave it up in world 1 of the group");
             assertThat(trips.halted()).isEmpty();
+        }
+    }
+
+    /** Counts what it is asked. */
+    private static final class Counter implements Service {
+
+        record More() implements Asks<Count> {}
+
+        record Count(int sum) {}
+
+        private final MapState<String, Integer> sums;
+
+        Counter(State state) {
+            sums = state.map("sums", String.class, Integer.class);
+        }
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(
+                    More.class,
+                    (it, turn) -> {
+                        int sum = sums.getOrDefault("all", 0) + 1;
+                        sums.put("all", sum);
+                        turn.reply(new Count(sum));
+                    });
+        }
+    }
+
+    private Services counter() {
+        return Services.at(servers + "/apps/hotels")
+                .folder(work.resolve("hotels"))
+                .listen(new Address("127.0.0.1", 0))
+                .segmentBytes(1 << 20);
+    }
+
+    private RunningService alone() throws Exception {
+        return counter().run(Counter::new, Protection.local());
+    }
+
+    private RunningService member() throws Exception {
+        return counter().run(Counter::new, Protection.speculative("/groups/travel"));
+    }
+
+    private int ask() throws Exception {
+        try (Client client =
+                Services.at(servers + "/apps/hotels").client("ann", work.resolve("ann"))) {
+            return client.ask(new Counter.More()).get(60, TimeUnit.SECONDS).sum();
+        }
+    }
+
+    private int remove(String folder) {
+        return execute(
+                "group",
+                "remove",
+                "hotels",
+                "--folder",
+                work.resolve(folder).toString(),
+                "--ensemble",
+                servers + "/groups/travel");
+    }
+
+    @Test
+    void aMemberThatHasLeftIsRemovedAndContinuesWithAllThatItHas() throws Exception {
+        assertThat(remove("hotels")).isEqualTo(1);
+        assertThat(err).contains("there is no service in it");
+        assertThat(work.resolve("hotels")).doesNotExist();
+        try (RunningService trips = start("trips")) {
+            try (RunningService hotels = member()) {
+                assertThat(ask()).isEqualTo(1);
+                assertThat(ask()).isEqualTo(2);
+                assertThat(remove("hotels")).isEqualTo(1);
+                assertThat(err).contains("it is in use by this process");
+                assertThat(hotels.halted()).isEmpty();
+            }
+            assertThatThrownBy(() -> alone())
+                    .hasMessageContaining("it is of a member of the group /groups/travel");
+            assertThat(remove("hotels")).isZero();
+            assertThat(out)
+                    .contains("hotels is no member of the group /groups/travel any more")
+                    .contains("Start it with Protection.local()");
+            assertThat(remove("hotels")).isEqualTo(1);
+            assertThat(err).contains("is not the folder of a member of the group /groups/travel");
+            try (RunningService hotels = alone()) {
+                assertThat(ask()).isEqualTo(3);
+                assertThat(hotels.halted()).isEmpty();
+            }
+            assertThat(trips.status().group().world()).isEqualTo(1);
+            assertThat(trips.status().group().members()).containsExactly("trips");
+            // And back again, as a new member.
+            try (RunningService hotels = member()) {
+                assertThat(ask()).isEqualTo(4);
+                assertThat(hotels.status().group().members()).containsExactly("trips", "hotels");
+            }
+            assertThat(remove("hotels")).isZero();
+            try (RunningService hotels = alone()) {
+                assertThat(ask()).isEqualTo(5);
+                assertThat(hotels.halted()).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void aMemberThatHasNotLeftIsNotRemoved() throws Exception {
+        try (RunningService hotels = member()) {
+            assertThat(ask()).isEqualTo(1);
+            // The session of a killed process ends so that nobody hears of a leave.
+            copy(work.resolve("hotels"), work.resolve("copy"));
+            assertThat(hotels.halted()).isEmpty();
+        }
+        try (RunningService hotels = member()) {
+            assertThat(ask()).isEqualTo(2);
+            await().until(() -> remove("copy") == 1 && err.contains("runs at"));
+            assertThat(err).contains("hotels runs at 127.0.0.1:").contains("Nothing was changed");
+            assertThat(hotels.halted()).isEmpty();
+        }
+        assertThat(remove("copy")).isEqualTo(1);
+        assertThat(err).contains("left its group with").contains("it is another copy");
+        // As where the command was interrupted behind its write of the head.
+        assertThat(giveUp("hotels")).isZero();
+        String generation = out.substring(out.indexOf("--generation ") + 13).strip();
+        assertThat(giveUp("hotels", "--generation", generation)).isZero();
+        assertThat(remove("hotels")).isZero();
+        try (RunningService hotels = alone()) {
+            assertThat(ask()).isEqualTo(3);
+            assertThat(hotels.halted()).isEmpty();
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path each : files.toList()) {
+                if (!each.endsWith("lock")) {
+                    Files.copy(each, to.resolve(from.relativize(each).toString()));
+                }
+            }
         }
     }
 

@@ -153,9 +153,13 @@ public record GroupHead(
         return floor;
     }
 
-    /** The first head of a group, of one member that coordinates it. */
-    public static GroupHead first(String name, Birth birth, long nonce, String at) {
-        Member only = new Member(name, birth, 0, OptionalLong.of(0));
+    /**
+     * The first head of a group, of one member that coordinates it.
+     *
+     * @param with its newest version, from an earlier membership; 0 without one
+     */
+    public static GroupHead first(String name, Birth birth, long with, long nonce, String at) {
+        Member only = new Member(name, birth, 0, OptionalLong.of(with));
         return new GroupHead(1, nonce, 0, at, 1, List.of(only));
     }
 
@@ -164,11 +168,12 @@ public record GroupHead(
      * first version: nobody waits for it, and it is admitted without a decision (D13). Together
      * with {@link #claimed}, so that a coordinator that does not know it is over.
      *
+     * @param with its newest version, from an earlier membership; 0 without one
      * @throws IllegalArgumentException where the name is a member's, or the group is full
      */
-    public GroupHead joined(String name, Birth birth) {
+    public GroupHead joined(String name, Birth birth, long with) {
         List<Member> more = new ArrayList<>(members);
-        more.add(new Member(name, birth, 0, OptionalLong.of(0)));
+        more.add(new Member(name, birth, 0, OptionalLong.of(with)));
         return new GroupHead(epoch, nonce, leader, address, world, more);
     }
 

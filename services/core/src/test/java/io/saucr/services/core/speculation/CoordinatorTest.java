@@ -229,7 +229,7 @@ class CoordinatorTest {
     /** Its epoch begins with its name in the head, so no coordinator that lacks it decides. */
     @Test
     void d13ANewMemberIsAdmittedWithoutADecision() {
-        GroupHead joined = HEAD.joined("d", new Birth(3, 4)).claimed(3, 7, "host:4");
+        GroupHead joined = HEAD.joined("d", new Birth(3, 4), 0).claimed(3, 7, "host:4");
         assertThat(joined.indexOf("d")).hasValue(3);
         assertThat(joined.indexOf("e")).isEmpty();
         coordinator = Coordinator.of(joined, 9);
@@ -253,7 +253,7 @@ class CoordinatorTest {
     /** A decision would give it a cut beyond the note, which no head can say. */
     @Test
     void d15AMemberThatHasMoreThanItLeftWithIsRefused() {
-        coordinator = Coordinator.of(HEAD.joined("d", new Birth(3, 4)).claimed(3, 7, "h:4"), 9);
+        coordinator = Coordinator.of(HEAD.joined("d", new Birth(3, 4), 0).claimed(3, 7, "h:4"), 9);
         for (int member = 0; member < 3; member++) {
             assertThat(then(coordinator.listed(member, listing(1, 0)))).isEmpty();
         }

@@ -68,21 +68,21 @@ class GroupHeadTest {
 
     @Test
     void d13AMemberThatJoinsLacksNothing() throws Exception {
-        GroupHead first = GroupHead.first("trips", BIRTH, 255, "host:1");
+        GroupHead first = GroupHead.first("trips", BIRTH, 0, 255, "host:1");
         assertThat(first.floor()).isEqualTo(VersionVector.NONE);
-        GroupHead both = first.joined("hotels", new Birth(3, 4));
+        GroupHead both = first.joined("hotels", new Birth(3, 4), 0);
         assertThat(GroupHead.decode(both.encode())).isEqualTo(both);
         assertThat(both.indexOf("hotels")).hasValue(1);
         assertThat(both.members().get(1).left()).hasValue(0);
-        assertThatThrownBy(() -> both.joined("trips", BIRTH))
+        assertThatThrownBy(() -> both.joined("trips", BIRTH, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("trips is a member twice");
         GroupHead full = first;
         while (full.members().size() < GroupHead.MOST_MEMBERS) {
-            full = full.joined("m" + full.members().size(), BIRTH);
+            full = full.joined("m" + full.members().size(), BIRTH, 0);
         }
         GroupHead last = full;
-        assertThatThrownBy(() -> last.joined("more", BIRTH))
+        assertThatThrownBy(() -> last.joined("more", BIRTH, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("33 members, at most 32");
     }
@@ -117,18 +117,18 @@ class GroupHeadTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("hotels was given up before");
         assertThat(gone.indexOf("hotels")).hasValue(1);
-        GroupHead again = gone.joined("hotels", new Birth(3, 4));
+        GroupHead again = gone.joined("hotels", new Birth(3, 4), 0);
         assertThat(again.indexOf("hotels")).hasValue(2);
         assertThat(GroupHead.decode(again.encode())).isEqualTo(again);
-        assertThatThrownBy(() -> again.joined("hotels", BIRTH))
+        assertThatThrownBy(() -> again.joined("hotels", BIRTH, 0))
                 .hasMessage("hotels is a member twice");
         // Its place is not free.
         GroupHead full = gone;
         while (full.members().size() < GroupHead.MOST_MEMBERS) {
-            full = full.joined("m" + full.members().size(), BIRTH);
+            full = full.joined("m" + full.members().size(), BIRTH, 0);
         }
         GroupHead last = full;
-        assertThatThrownBy(() -> last.joined("more", BIRTH)).hasMessageContaining("at most 32");
+        assertThatThrownBy(() -> last.joined("more", BIRTH, 0)).hasMessageContaining("at most 32");
     }
 
     @Test
