@@ -3,6 +3,7 @@ package io.saucr.services.standby;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
 import io.saucr.services.state.Changes;
+import io.saucr.services.turns.DeltaFormat;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +14,7 @@ import java.util.Optional;
  * takes all at once, in constant time, so a segment holds whole turns (C1). What they changed is
  * joined as they come: of a value that is written again and again the newest is kept. Any thread.
  */
-final class Batches {
+final class Batches implements Uncut {
 
     /** What a turn takes beside bodies and values, roughly. */
     private static final int TURN_BYTES = 64;
@@ -82,13 +83,15 @@ final class Batches {
      *
      * @return whether they are there already; then no event comes
      */
-    synchronized boolean tellAt(int turns) {
+    @Override
+    public synchronized boolean tellAt(int turns) {
         enough = turns;
         return isEnough();
     }
 
     /** Whether that many turns are there, or a whole batch. */
-    synchronized boolean isEnough() {
+    @Override
+    public synchronized boolean isEnough() {
         return isFull() || (!all.isEmpty() && all.getFirst().deltas.size() >= enough);
     }
 
@@ -98,13 +101,26 @@ final class Batches {
     }
 
     /** Whether the oldest turns are a whole batch, to which none is added any more. */
-    synchronized boolean isFull() {
+    @Override
+    public synchronized boolean isFull() {
         return all.size() > 1;
     }
 
     /** The next turn begins another batch, so that a segment ends with the newest one. */
     synchronized void end() {
         closed = true;
+    }
+
+    @Override
+    public Optional<Cut> cut() {
+        return take().map(
+                        it ->
+                                new Cut(
+                                        it.firstTurn(),
+                                        it.lastTurn(),
+                                        it.deltas().size(),
+                                        DeltaFormat.bytes(Delta.join(it.deltas()), it.changes()),
+                                        it.addedNanos()));
     }
 
     /** Takes the oldest turns. */
@@ -121,12 +137,14 @@ final class Batches {
     }
 
     /** Of all turns in it, roughly. */
-    synchronized long bytes() {
+    @Override
+    public synchronized long bytes() {
         return bytes;
     }
 
     /** How long the oldest turn has been here; 0 for none. */
-    synchronized long oldestMillis() {
+    @Override
+    public synchronized long oldestMillis() {
         return all.isEmpty() ? 0 : (System.nanoTime() - all.getFirst().addedNanos) / 1_000_000;
     }
 

@@ -111,7 +111,6 @@ final class Member
     private Following following;
     private volatile Serving serving;
     private volatile Replicated life;
-    private volatile Batches batches;
 
     /** As of which segment the state is, or will be in a moment; heartbeats wait for no disk. */
     private volatile long warmUpTo;
@@ -178,7 +177,6 @@ final class Member
 
     private void follow() {
         life = null;
-        batches = null;
         Standby core =
                 new Standby(
                         parts.standby(),
@@ -257,14 +255,13 @@ final class Member
     }
 
     private void beginLife(Birth of) {
-        batches = new Batches(parts.batchBytes());
         life =
                 new Replicated(
                         parts.service(),
                         of,
                         parts.folder(),
                         parts.outbox().apply(of),
-                        batches,
+                        new Batches(parts.batchBytes()),
                         this,
                         parts.foldBytes(),
                         parts.folding());
@@ -357,7 +354,6 @@ final class Member
                         node,
                         store,
                         parts.folder(),
-                        batches,
                         life,
                         this::run,
                         parts.reading(),

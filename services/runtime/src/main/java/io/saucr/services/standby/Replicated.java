@@ -113,6 +113,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
     private final MemberFolder folder;
     private final OutboxFiles outbox;
     private final Batches batches;
+    private volatile Uncut uncut;
     private final Member member;
     private final long leastFoldBytes;
     private final ExecutorService folding;
@@ -160,6 +161,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         this.folder = folder;
         this.outbox = outbox;
         this.batches = batches;
+        this.uncut = batches;
         this.member = member;
         this.leastFoldBytes = leastFoldBytes;
         this.foldAtBytes = leastFoldBytes;
@@ -195,6 +197,21 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         return head.replaces()
                 .filter(it -> folder.newestBase().number() <= it.upTo().number())
                 .isPresent();
+    }
+
+    /** Has a trace cut in place of turns; behind {@link #confirm}. */
+    void cuts(Uncut trace) {
+        uncut = trace;
+    }
+
+    /** What is to be cut. Any thread. */
+    Uncut uncut() {
+        return uncut;
+    }
+
+    /** There is something to cut. Any thread. */
+    void changed() {
+        member.wake();
     }
 
     /** Waits until it is over. */
@@ -468,7 +485,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
 
     @Override
     public long bytesNotFinal() {
-        return batches.bytes() + member.bytesNotNamed();
+        return uncut.bytes() + member.bytesNotNamed();
     }
 
     @Override

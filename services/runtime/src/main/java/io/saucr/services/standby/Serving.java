@@ -3,7 +3,6 @@ package io.saucr.services.standby;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.checkpoint.SegmentHeader;
-import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.SegmentId;
@@ -11,7 +10,6 @@ import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLink;
-import io.saucr.services.turns.DeltaFormat;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -91,7 +89,6 @@ final class Serving {
     private final StandbyNode node;
     private final Store store;
     private final MemberFolder folder;
-    private final Batches batches;
     private final Replicated life;
     private final Executor thread;
     private final Executor reading;
@@ -143,7 +140,6 @@ final class Serving {
             StandbyNode node,
             Store store,
             MemberFolder folder,
-            Batches batches,
             Replicated life,
             Executor thread,
             Executor reading,
@@ -157,7 +153,6 @@ final class Serving {
         this.node = node;
         this.store = store;
         this.folder = folder;
-        this.batches = batches;
         this.life = life;
         this.thread = thread;
         this.reading = reading;
@@ -242,10 +237,10 @@ final class Serving {
         } else {
             // Before it is taken: who hands over must not miss it in between.
             notNamed.incrementAndGet();
-            Optional<Batches.Batch> batch = batches.take();
+            Optional<Uncut.Cut> batch = life.uncut().cut();
             if (batch.isEmpty()) {
                 notNamed.decrementAndGet();
-                if (batches.tellAt(1)) {
+                if (life.uncut().tellAt(1)) {
                     wake();
                 }
                 if (atOnce) {
@@ -257,9 +252,9 @@ final class Serving {
             if (everyMillis == 0) {
                 from = batch.get().addedNanos();
                 // What is there already is looked at below.
-                boolean unused = batches.tellAt(batch.get().deltas().size());
+                boolean unused = life.uncut().tellAt(batch.get().count());
             }
-            segment = segment(batch.get().firstTurn(), batch.get().lastTurn(), body(batch.get()));
+            segment = segment(batch.get().firstTurn(), batch.get().lastTurn(), batch.get().body());
         }
         bytesNotNamed.addAndGet(segment.bytes());
         tail = segment.id();
@@ -294,13 +289,13 @@ final class Serving {
      * where turns come evenly, two segments of the same size are under way.
      */
     private boolean isFewer() {
-        return notNamed.get() > 0 && !atOnce && !batches.isEnough();
+        return notNamed.get() > 0 && !atOnce && !life.uncut().isEnough();
     }
 
     /** Whether the next cut has to wait for its time; it comes by itself then. */
     private boolean waits() {
         long passed = (System.nanoTime() - cutNanos) / 1_000_000;
-        if (passed >= everyMillis || atOnce || batches.isFull()) {
+        if (passed >= everyMillis || atOnce || life.uncut().isFull()) {
             return false;
         }
         if (!cutsLater) {
@@ -338,10 +333,6 @@ final class Serving {
                         tail.digest(),
                         named.number()),
                 body);
-    }
-
-    private static byte[] body(Batches.Batch batch) {
-        return DeltaFormat.bytes(Delta.join(batch.deltas()), batch.changes());
     }
 
     // ---- the member's thread
@@ -413,7 +404,7 @@ final class Serving {
         named = id;
         if (notNamed.get() == 0) {
             // Whatever is there is looked at below.
-            boolean unused = batches.tellAt(1);
+            boolean unused = life.uncut().tellAt(1);
         }
         oldestNotNamedNanos = oldest();
         life.named(turn);
@@ -699,7 +690,7 @@ final class Serving {
     }
 
     private void handOverIfDone() {
-        if (!over && handTo.isPresent() && batches.bytes() == 0 && notNamed.get() == 0) {
+        if (!over && handTo.isPresent() && life.uncut().bytes() == 0 && notNamed.get() == 0) {
             String to = handTo.get();
             handTo = Optional.empty();
             try {
@@ -736,7 +727,7 @@ final class Serving {
         long since = oldestNotNamedNanos;
         long cut = since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
         // Until its time has come a turn waits for no disk and no head.
-        return Math.max(cut, batches.oldestMillis() - everyMillis);
+        return Math.max(cut, life.uncut().oldestMillis() - everyMillis);
     }
 
     /** The newest segment that the head names. Any thread. */
