@@ -1,0 +1,402 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.Address;
+import io.saucr.services.MemberStatus;
+import io.saucr.services.ServiceException;
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Finals;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.replay.BadTraceException;
+import io.saucr.services.core.replay.DivergedException;
+import io.saucr.services.core.replay.TraceFormat;
+import io.saucr.services.core.standby.Primary;
+import io.saucr.services.core.standby.Standby;
+import io.saucr.services.ensemble.ServicePath;
+import io.saucr.services.ensemble.StandbyNode;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.members.MemberFrame;
+import io.saucr.services.members.MemberLinks;
+import io.saucr.services.replay.LaneHandler;
+import io.saucr.services.replay.LaneState;
+import io.saucr.services.replay.ReplayedLanes;
+import io.saucr.services.turns.Ending;
+import io.saucr.services.turns.Guard;
+import io.saucr.services.turns.Memory;
+import io.saucr.services.wire.NetOptions;
+import io.saucr.services.wire.Transport;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A member of a service whose handlers run in lanes: it replays the segments that the head names,
+ * and as primary it records. Head, segments, folders and links are those of standbys (X4).
+ *
+ * <p>Not in the API yet. It takes no messages from the network, keeps no snapshots, so that each
+ * life replays all of the trace, has no flow control, and a member whose handler differs stops.
+ */
+final class ReplayMember implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReplayMember.class);
+
+    /** So long a handler may take to its next event once its life is over (X18). */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static final long SILENT_MILLIS = 300;
+    private static final long LATE_MILLIS = 1_000;
+    private static final int SEGMENT_BYTES = 1 << 20;
+
+    /** What a member is made of. */
+    record Parts(
+            Disk disk,
+            Path folder,
+            ServicePath path,
+            String name,
+            int copies,
+            int lanes,
+            Function<LaneState, LaneHandler> constructor) {}
+
+    private final Parts parts;
+    private final SecureRandom random = new SecureRandom();
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final BlockingQueue<Replicated> lives = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Void> started = new CompletableFuture<>();
+    private final Thread terms;
+    private final Member member;
+    private volatile boolean closing;
+    private volatile Optional<ReplayedLanes> serving = Optional.empty();
+    private volatile String halted = "";
+
+    /**
+     * Starts a member; returns once it follows or is primary.
+     *
+     * @throws IOException if folder or port can not be used
+     * @throws ServiceException if the head is not for this folder
+     */
+    ReplayMember(Parts parts) throws IOException, InterruptedException {
+        this.parts = parts;
+        MemberFolder folder = MemberFolder.open(parts.disk(), parts.folder(), parts.name(), random);
+        opened.push(folder);
+        Store store =
+                new Store(
+                        parts.name(), folder, false, cause -> halt("the folder failed: " + cause));
+        opened.push(store);
+        ScheduledExecutorService thread = threads("member " + parts.name());
+        ScheduledExecutorService reading = threads("reading " + parts.name());
+        ScheduledExecutorService folding = threads("bases " + parts.name());
+        long nonce = random.nextLong();
+        member =
+                new Member(
+                        new Member.Parts(
+                                parts.name(),
+                                folder.member(),
+                                nonce,
+                                folder,
+                                new Primary.Rules(
+                                        parts.copies(),
+                                        false,
+                                        false,
+                                        SILENT_MILLIS,
+                                        LATE_MILLIS,
+                                        0),
+                                Standby.Rules.standard(),
+                                0,
+                                // No snapshots yet.
+                                Long.MAX_VALUE,
+                                SEGMENT_BYTES,
+                                () -> parts.disk().usableBytes(parts.folder()),
+                                this::outbox,
+                                () -> new Birth(random.nextLong(), random.nextLong()),
+                                thread,
+                                reading,
+                                folding,
+                                Optional.empty()),
+                        store,
+                        new OfMember());
+        MemberLinks links =
+                MemberLinks.open(
+                        Transport.shared(),
+                        NetOptions.plain(),
+                        new MemberFrame.Hello(
+                                parts.name(),
+                                folder.birth(),
+                                folder.member(),
+                                nonce,
+                                MemberLinks.FORMAT),
+                        member,
+                        thread,
+                        member::heartbeat);
+        opened.push(links);
+        Address at = links.listen(new Address("127.0.0.1", 0));
+        StandbyNode node =
+                new StandbyNode(parts.path(), folder.member(), at.toString(), thread, member);
+        opened.push(node);
+        terms = new Thread(this::runTerms, "terms " + parts.name());
+        terms.setDaemon(true);
+        terms.start();
+        member.begin(node, links, at.toString());
+        try {
+            started.join();
+        } catch (CompletionException e) {
+            close();
+            throw new ServiceException(
+                    parts.name() + " does not start: " + e.getCause().getMessage(), e.getCause());
+        }
+    }
+
+    private ScheduledExecutorService threads(String name) {
+        ScheduledThreadPoolExecutor executor =
+                new ScheduledThreadPoolExecutor(
+                        1,
+                        task -> {
+                            Thread thread = new Thread(task, name);
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        executor.setRemoveOnCancelPolicy(true);
+        opened.push(executor::shutdownNow);
+        return executor;
+    }
+
+    private OutboxFiles outbox(Birth birth) {
+        Incarnation start = new Incarnation(birth, 1, random.nextLong());
+        return new OutboxFiles(parts.disk(), parts.folder(), start, start::equals, SEGMENT_BYTES);
+    }
+
+    // ---- lives, on a thread of their own
+
+    private void runTerms() {
+        try {
+            while (!closing) {
+                live(lives.take());
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("{}: closed", parts.name());
+        }
+    }
+
+    private void live(Replicated life) throws InterruptedException {
+        Recorded recorded = new Recorded(life);
+        ReplayedLanes lanes =
+                new ReplayedLanes(parts.name(), parts.lanes(), parts.constructor(), recorded);
+        try {
+            Guard.Start start = life.recover(new Trace(lanes));
+            lanes.takeOver(ReplayedLanes.MOST_ATTEMPTS);
+            life.begin(new Naming(lanes, start.newestTurn()));
+            life.confirm();
+            TraceCuts cuts = new TraceCuts(lanes, start.newestTurn());
+            life.cuts(cuts);
+            recorded.into(cuts);
+            serving = Optional.of(lanes);
+            life.awaitEnd();
+        } catch (Replicated.EndedException e) {
+            LOG.debug("{}: a life ended: {}", parts.name(), e.getMessage());
+        } catch (IOException | RuntimeException e) {
+            if (!closing) {
+                halt(parts.name() + " can't serve: " + e.getMessage());
+            }
+        } finally {
+            serving = Optional.empty();
+            if (!lanes.close(PATIENCE)) {
+                halt("a handler of " + parts.name() + " does not end, and its life is over");
+            }
+            try {
+                life.close();
+            } catch (IOException e) {
+                LOG.warn("{}: a life could not be closed", parts.name(), e);
+            }
+        }
+    }
+
+    /** Replays what the head names. The terms' thread. */
+    private record Trace(ReplayedLanes lanes) implements Guard.Recovery {
+
+        @Override
+        public void section(String name, InputStream content) throws IOException {
+            throw new IOException("section " + name + " of a snapshot, and a trace has none yet");
+        }
+
+        @Override
+        public void turn(long turn, ByteBuffer body) throws IOException {
+            byte[] bytes = new byte[body.remaining()];
+            body.get(bytes);
+            try {
+                lanes.follow(TraceFormat.decode(bytes));
+            } catch (BadTraceException e) {
+                throw new IOException("segment of cut " + turn + ": " + e.getMessage(), e);
+            }
+        }
+
+        @Override
+        public void memory(Memory of) {
+            throw new IllegalStateException("nothing lived before this");
+        }
+
+        @Override
+        public Memory soFar() {
+            throw new IllegalStateException("a trace has no snapshots yet");
+        }
+    }
+
+    /** Hears which cuts are named. The member's thread. */
+    private static final class Naming implements Guard.Listener {
+
+        private final ReplayedLanes lanes;
+        private long named;
+
+        Naming(ReplayedLanes lanes, long named) {
+            this.lanes = lanes;
+            this.named = named;
+        }
+
+        @Override
+        public void moved(Finals now) {
+            while (named < now.outside()) {
+                named++;
+                lanes.named();
+            }
+        }
+
+        @Override
+        public void over(Ending why) {
+            lanes.over(why.reason());
+        }
+    }
+
+    /** Hears of the lanes of a life. */
+    private final class Recorded implements ReplayedLanes.Listener {
+
+        private final Replicated life;
+        private volatile Optional<TraceCuts> cuts = Optional.empty();
+
+        Recorded(Replicated life) {
+            this.life = life;
+        }
+
+        void into(TraceCuts those) {
+            cuts = Optional.of(those);
+            changed();
+        }
+
+        @Override
+        public void changed() {
+            cuts.ifPresent(
+                    it -> {
+                        it.changed();
+                        life.changed();
+                    });
+        }
+
+        @Override
+        public void diverged(DivergedException e) {
+            halt("its handlers differ from the primary's: " + e.getMessage());
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+            halt("a lane failed: " + cause);
+        }
+    }
+
+    private void halt(String reason) {
+        LOG.error("{}: stops: {}", parts.name(), reason);
+        halted = reason;
+        started.completeExceptionally(new ServiceException(reason));
+        Thread closes = new Thread(this::close, "end of " + parts.name());
+        closes.setDaemon(true);
+        closes.start();
+    }
+
+    /** On the member's thread. */
+    private final class OfMember implements Member.Lives {
+
+        @Override
+        public void begin(Replicated life) {
+            lives.add(life);
+            started.complete(null);
+        }
+
+        @Override
+        public void over(Replicated life, String reason) {
+            // It hears that itself.
+        }
+
+        @Override
+        public void notHanded(String to) {
+            // Nothing is handed over.
+        }
+
+        @Override
+        public long handlerMillis() {
+            return 0;
+        }
+
+        @Override
+        public long blockedMillis() {
+            return 0;
+        }
+
+        @Override
+        public void refused(String reason) {
+            halt(reason);
+        }
+    }
+
+    // ---- what people ask
+
+    /** Lanes of the life in which this member is primary; empty if it is not. */
+    Optional<ReplayedLanes> serving() {
+        return serving;
+    }
+
+    MemberStatus status() {
+        return member.status();
+    }
+
+    /** Why it stopped; empty text if it runs. */
+    String halted() {
+        return halted;
+    }
+
+    /** Ends it at once; the head stays, as after a crash. */
+    @Override
+    public void close() {
+        synchronized (opened) {
+            if (closing) {
+                return;
+            }
+            closing = true;
+        }
+        member.close();
+        terms.interrupt();
+        try {
+            terms.join(PATIENCE.plusSeconds(1).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                LOG.warn("{}: not everything could be closed", parts.name(), e);
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+package io.saucr.services.standby;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.services.ensemble.ServicePath;
+import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.replay.LaneHandler;
+import io.saucr.services.replay.LaneMap;
+import io.saucr.services.replay.LaneState;
+import io.saucr.services.replay.ReplayedLanes;
+import io.saucr.services.replay.ReplayedLanes.Reply;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import org.apache.zookeeper.ZooDefs;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Members in this JVM with folders, links, and a head in a real ZooKeeper. */
+@Timeout(180)
+class ReplayMemberTest {
+
+    @TempDir Path work;
+
+    private TestServer server;
+    private final List<ReplayMember> members = new CopyOnWriteArrayList<>();
+
+    /** Requests that stop half-run on the member that runs them first. */
+    private final CountDownLatch halfRun = new CountDownLatch(1);
+
+    private final AtomicInteger runs = new AtomicInteger();
+    private final AtomicBoolean differs = new AtomicBoolean();
+
+    /** Gives tickets, one after the other, and counts those of each sender. */
+    private LaneHandler tickets(LaneState state) {
+        Lock lock = state.lock("next");
+        LaneMap<String, Long> counts = state.map("counts", String.class, Long.class, 4);
+        long[] next = {0};
+        return (body, turn) -> {
+            String what = new String(body, UTF_8);
+            if (what.equals("differs") && differs.getAndSet(true)) {
+                counts.put("race", 1L);
+            }
+            if (what.equals("free")) {
+                return "0".getBytes(UTF_8);
+            }
+            lock.lock();
+            try {
+                long ticket = ++next[0];
+                if (what.equals("half")) {
+                    runs.incrementAndGet();
+                    halfRun.await();
+                }
+                counts.merge(what, 1L, Long::sum);
+                return Long.toString(ticket).getBytes(UTF_8);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            } finally {
+                lock.unlock();
+            }
+        };
+    }
+
+    @BeforeAll
+    static void bePatient() {
+        Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        server = new TestServer(Files.createDirectories(work.resolve("zookeeper")));
+    }
+
+    @AfterEach
+    void stop() {
+        halfRun.countDown();
+        members.forEach(ReplayMember::close);
+        server.close();
+    }
+
+    private ReplayMember member(String folder) throws Exception {
+        ReplayMember member =
+                new ReplayMember(
+                        new ReplayMember.Parts(
+                                Disk.local(),
+                                work.resolve(folder),
+                                new ServicePath(
+                                        server.connect(),
+                                        "/apps/tickets",
+                                        Optional.empty(),
+                                        Duration.ofSeconds(4),
+                                        Optional.empty(),
+                                        ZooDefs.Ids.OPEN_ACL_UNSAFE),
+                                "tickets",
+                                2,
+                                3,
+                                this::tickets));
+        members.add(member);
+        return member;
+    }
+
+    private void kill(ReplayMember member) {
+        members.remove(member);
+        member.close();
+    }
+
+    private ReplayMember primary() {
+        return await().until(
+                        () ->
+                                members.stream()
+                                        .filter(it -> it.serving().isPresent())
+                                        .findFirst()
+                                        .orElse(null),
+                        it -> it != null);
+    }
+
+    private void awaitFollowers(int count) {
+        await().until(() -> members.stream().filter(it -> it.status().linked()).count() == count);
+    }
+
+    /** Asks whoever is primary, again and again, as a client does. */
+    private long ask(long sender, long number, String what) throws Exception {
+        for (; ; ) {
+            ReplayedLanes lanes = primary().serving().orElse(null);
+            if (lanes == null) {
+                continue;
+            }
+            try {
+                Reply reply =
+                        lanes.ask(sender, number, what.getBytes(UTF_8)).get(5, TimeUnit.SECONDS);
+                assertThat(reply.threw()).isFalse();
+                return Long.parseLong(new String(reply.bytes(), UTF_8));
+            } catch (ExecutionException | TimeoutException e) {
+                assertThat(members.stream().map(ReplayMember::halted)).containsOnly("");
+            }
+        }
+    }
+
+    @Test
+    void aMemberAloneServesAndReadsItsTraceAgain() throws Exception {
+        ReplayMember one = member("one");
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
+        kill(one);
+        member("one");
+        assertThat(ask(1, 2, "a")).as("X10").isEqualTo(2);
+        assertThat(ask(2, 1, "a")).isEqualTo(3);
+    }
+
+    @Test
+    void x9AHalfRunRequestContinuesOnAnotherMember() throws Exception {
+        ReplayMember one = member("one");
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        member("two");
+        awaitFollowers(1);
+        // Not on trial: its channel has ended a request here.
+        ReplayedLanes lanes = one.serving().orElseThrow();
+        CompletableFuture<Reply> half = lanes.ask(1, 2, "half".getBytes(UTF_8));
+        await().until(() -> runs.get() == 1);
+        // A cut takes all that lanes have published: the lock's acquisition is in this one.
+        assertThat(ask(3, 1, "free")).isZero();
+        kill(one);
+        assertThat(half).isCompletedExceptionally();
+        halfRun.countDown();
+        assertThat(ask(2, 1, "a")).as("the lock is held").isEqualTo(3);
+        assertThat(ask(1, 2, "half")).isEqualTo(2);
+        assertThat(runs.get()).isEqualTo(2);
+    }
+
+    /** Clients ask while one primary after the other is killed. */
+    @Test
+    void x4EachRequestIsHandledOnceThoughPrimariesAreKilled() throws Exception {
+        for (String folder : List.of("one", "two", "three")) {
+            member(folder);
+        }
+        primary();
+        awaitFollowers(2);
+        int clients = 4;
+        int requests = 60;
+        Set<Long> tickets = ConcurrentHashMap.newKeySet();
+        List<CompletableFuture<Void>> done = new ArrayList<>();
+        for (int client = 1; client <= clients; client++) {
+            int sender = client;
+            done.add(
+                    CompletableFuture.runAsync(
+                            () -> {
+                                try {
+                                    for (int number = 1; number <= requests; number++) {
+                                        long ticket = ask(sender, number, "client-" + sender);
+                                        assertThat(tickets.add(ticket)).isTrue();
+                                    }
+                                } catch (Exception e) {
+                                    throw new IllegalStateException(e);
+                                }
+                            },
+                            task -> new Thread(task, "client " + sender).start()));
+        }
+        CompletableFuture<Void> all =
+                CompletableFuture.allOf(done.toArray(CompletableFuture[]::new));
+        int killed = 0;
+        while (!all.isDone() && killed < 3) {
+            int least = tickets.size() + 20;
+            await().until(() -> tickets.size() >= least || all.isDone());
+            ReplayMember primary = primary();
+            kill(primary);
+            killed++;
+            member("again " + killed);
+            awaitFollowers(2);
+        }
+        all.get(1, TimeUnit.MINUTES);
+        assertThat(killed).isEqualTo(3);
+        int expected = clients * requests;
+        assertThat(tickets).hasSize(expected);
+        assertThat(tickets).allMatch(it -> it >= 1 && it <= expected);
+    }
+
+    @Test
+    void x14AMemberThatDiffersStops() throws Exception {
+        ReplayMember one = member("one");
+        ReplayMember two = member("two");
+        primary();
+        awaitFollowers(1);
+        ask(1, 1, "differs");
+        ask(1, 2, "a");
+        ReplayMember follower = one.serving().isPresent() ? two : one;
+        await().until(() -> !follower.halted().isEmpty());
+        assertThat(follower.halted()).contains("request 1");
+        members.remove(follower);
+        assertThat(ask(1, 3, "a")).as("the service continues").isEqualTo(3);
+    }
+}
