@@ -25,6 +25,11 @@ record FolderChain(MemberFolder folder) implements Standby.Chain {
     }
 
     @Override
+    public SegmentId snapshot() {
+        return folder.newestBase();
+    }
+
+    @Override
     public Optional<Birth> birth() {
         return folder.birth();
     }

@@ -216,7 +216,8 @@ public final class AcceptedLoss {
                 new TreeSet<>(List.of(member)),
                 Copies.ALONE,
                 Optional.of(member),
-                Optional.of(new Replaced(before.holder().birth(), keeps)));
+                Optional.of(new Replaced(before.holder().birth(), keeps)),
+                before.lanes());
     }
 
     /**

@@ -50,6 +50,9 @@ public final class Standby {
         /** The newest segment of which it knows for sure that the head named it. */
         long known();
 
+        /** As of which segment its newest snapshot is; {@link SegmentId#NONE} without one. */
+        SegmentId snapshot();
+
         /** Whose chain it is; empty where it has nothing yet. */
         Optional<Birth> birth();
     }
@@ -131,6 +134,7 @@ public final class Standby {
     private final String at;
     private final Chain chain;
     private final Birth newGeneration;
+    private final Optional<LaneCode> lanes;
     private StandbyHead head;
     private int version;
     private Phase phase = Phase.IDLE;
@@ -149,6 +153,12 @@ public final class Standby {
     private long handedMillis;
     private String lacks = "";
 
+    /** Begins to follow, as a member whose segments are turns. */
+    public Standby(
+            Rules rules, String member, long nonce, String at, Chain chain, Birth newGeneration) {
+        this(rules, member, nonce, at, chain, newGeneration, Optional.empty());
+    }
+
     /**
      * Begins to follow.
      *
@@ -157,15 +167,23 @@ public final class Standby {
      * @param at where this member would be reached in office
      * @param chain what it has
      * @param newGeneration drawn at random, for the first head of a service
+     * @param lanes what replays here (X17); empty if segments are turns
      */
     public Standby(
-            Rules rules, String member, long nonce, String at, Chain chain, Birth newGeneration) {
+            Rules rules,
+            String member,
+            long nonce,
+            String at,
+            Chain chain,
+            Birth newGeneration,
+            Optional<LaneCode> lanes) {
         this.rules = rules;
         this.member = member;
         this.nonce = nonce;
         this.at = at;
         this.chain = chain;
         this.newGeneration = newGeneration;
+        this.lanes = lanes;
     }
 
     /** Time went by. */
@@ -273,8 +291,19 @@ public final class Standby {
         if (!chain.at(id.number()).equals(Optional.of(id))) {
             return List.of();
         }
+        if (head != null && !replays(head.lanes(), id)) {
+            return List.of();
+        }
         lacks = "";
         return List.of(new Action.Apply(id));
+    }
+
+    /**
+     * Whether this member can execute what comes up to a segment: it has the code that recorded it,
+     * or a snapshot with all of it (X17).
+     */
+    private boolean replays(Optional<LaneCode> recorded, SegmentId upTo) {
+        return recorded.equals(lanes) || chain.snapshot().equals(upTo);
     }
 
     /** The challenge was written. */
@@ -353,11 +382,12 @@ public final class Standby {
             seenSinceMillis = nowMillis;
             out.add(new Action.Follow(now));
         }
-        boolean has = chain.at(now.segment().number()).equals(Optional.of(now.segment()));
-        lacks = has ? "" : "segment " + now.segment() + ", which " + now.holders() + " have";
+        boolean stored = chain.at(now.segment().number()).equals(Optional.of(now.segment()));
+        boolean has = stored && replays(now.lanes(), now.segment());
+        lacks = has ? "" : lacks(now, stored);
         if (has) {
             out.add(new Action.Apply(now.segment()));
-        } else if (isSuspect(nowMillis)) {
+        } else if (!stored && isSuspect(nowMillis)) {
             out.add(new Action.Fetch(now));
         }
         if (now.successor().isPresent()) {
@@ -375,6 +405,17 @@ public final class Standby {
             out.add(take());
         }
         return out;
+    }
+
+    private String lacks(StandbyHead now, boolean stored) {
+        return stored
+                ? "a snapshot as of segment "
+                        + now.segment()
+                        + ": "
+                        + now.lanes().orElseThrow()
+                        + " recorded what comes before it, and this member has "
+                        + lanes.orElseThrow()
+                : "segment " + now.segment() + ", which " + now.holders() + " have";
     }
 
     private boolean isMine(StandbyHead now) {
@@ -396,7 +437,8 @@ public final class Standby {
                         head.holders(),
                         head.copies(),
                         Optional.empty(),
-                        head.replaces());
+                        head.replaces(),
+                        lanes);
         return new Action.Take(taking, version);
     }
 
@@ -413,12 +455,26 @@ public final class Standby {
                         new TreeSet<>(List.of(member)),
                         Copies.ALONE,
                         Optional.empty(),
-                        Optional.empty());
+                        Optional.empty(),
+                        lanes);
         return List.of(new Action.Create(taking));
     }
 
     /** Why this member must not go on with what the head says. */
     private Optional<String> refusal(Optional<StandbyHead> seen) {
+        if (seen.isPresent() && seen.get().lanes().isPresent() != lanes.isPresent()) {
+            return Optional.of(
+                    seen.get().lanes().isPresent()
+                            ? "the head is of a service whose members replay what its primary"
+                                    + " recorded, with "
+                                    + seen.get().lanes().get()
+                                    + ", and this member would take turns. Start it as the others"
+                                    + " are started"
+                            : "the head is of a service whose members take turns, and this member"
+                                    + " would replay with "
+                                    + lanes.get()
+                                    + ". Start it as the others are started");
+        }
         Optional<Birth> birth = chain.birth();
         if (birth.isEmpty()) {
             return Optional.empty();

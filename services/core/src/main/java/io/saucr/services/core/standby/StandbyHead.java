@@ -29,6 +29,7 @@ import java.util.regex.Pattern;
  * @param successor the member that is to take over, in a planned handover
  * @param replaces the birth that held the head before, and up to where its segments count, where an
  *     operator accepted a loss (C17)
+ * @param lanes what replays the segments, which are a trace then (X17); empty if they are turns
  */
 public record StandbyHead(
         Incarnation holder,
@@ -39,10 +40,20 @@ public record StandbyHead(
         SortedSet<String> holders,
         Copies copies,
         Optional<String> successor,
-        Optional<Replaced> replaces) {
+        Optional<Replaced> replaces,
+        Optional<LaneCode> lanes) {
 
-    /** How the line begins. A later release that writes more raises the number. */
-    private static final String FORMAT = "saucr-standby-head 1";
+    /** How the line begins, before the number of its format. */
+    private static final String KIND = "saucr-standby-head";
+
+    /** Of a head whose segments are turns. A later release that writes more raises the number. */
+    private static final int OF_TURNS = 1;
+
+    /** Of a head whose segments are a trace: a release before that refuses it. */
+    private static final int OF_TRACE = 2;
+
+    private static final Pattern FORMAT =
+            Pattern.compile(KIND + " ([0-9]{1,9}) .*", Pattern.DOTALL);
 
     /** Longest content that is looked at, in bytes: a head has some hundreds. */
     public static final int LARGEST_BYTES = 4096;
@@ -57,8 +68,8 @@ public record StandbyHead(
 
     private static final Pattern LINE =
             Pattern.compile(
-                    FORMAT
-                            + " birth=([0-9a-f]{32}) epoch=([1-9][0-9]{0,18}) nonce=([0-9a-f]{16})"
+                    KIND
+                            + " ([12]) birth=([0-9a-f]{32}) epoch=([1-9][0-9]{0,18}) nonce=([0-9a-f]{16})"
                             + " member=("
                             + MEMBER
                             + ") at=([!-~]{1,300}) segment="
@@ -67,7 +78,9 @@ public record StandbyHead(
                             + MEMBER
                             + "(?:,"
                             + MEMBER
-                            + ")*) copies=(forced|memory|alone|store)(?: successor=("
+                            + ")*) copies=(forced|memory|alone|store)(?: lanes=([1-9][0-9]?) code=("
+                            + LaneCode.CODE
+                            + "))?(?: successor=("
                             + MEMBER
                             + "))?(?: replaces=([0-9a-f]{32})\\."
                             + SEGMENT
@@ -114,6 +127,30 @@ public record StandbyHead(
         }
     }
 
+    /** Of a service whose segments are turns. */
+    public StandbyHead(
+            Incarnation holder,
+            String member,
+            String at,
+            SegmentId segment,
+            long turn,
+            SortedSet<String> holders,
+            Copies copies,
+            Optional<String> successor,
+            Optional<Replaced> replaces) {
+        this(
+                holder,
+                member,
+                at,
+                segment,
+                turn,
+                holders,
+                copies,
+                successor,
+                replaces,
+                Optional.empty());
+    }
+
     /** The birth of a segment that is up to the newest (C17). */
     public Birth birthOf(long number) {
         return replaces.filter(it -> number <= it.upTo().number())
@@ -124,22 +161,32 @@ public record StandbyHead(
     /** The same with another newest segment. */
     StandbyHead naming(SegmentId id, long lastTurn, SortedSet<String> by, Copies how) {
         return new StandbyHead(
-                holder, member, at, id, lastTurn, by, how, Optional.empty(), replaces);
+                holder, member, at, id, lastTurn, by, how, Optional.empty(), replaces, lanes);
     }
 
     /** The same, handed to a successor. */
     StandbyHead handedTo(String to) {
         return new StandbyHead(
-                holder, member, at, segment, turn, holders, copies, Optional.of(to), replaces);
+                holder,
+                member,
+                at,
+                segment,
+                turn,
+                holders,
+                copies,
+                Optional.of(to),
+                replaces,
+                lanes);
     }
 
     /** The content of the znode, UTF-8, some hundred bytes. */
     public byte[] encode() {
         return String.format(
                         Locale.ROOT,
-                        "%s birth=%s epoch=%d nonce=%016x member=%s at=%s segment=%s turn=%d"
-                                + " holders=%s copies=%s%s%s\n",
-                        FORMAT,
+                        "%s %d birth=%s epoch=%d nonce=%016x member=%s at=%s segment=%s turn=%d"
+                                + " holders=%s copies=%s%s%s%s\n",
+                        KIND,
+                        lanes.isPresent() ? OF_TRACE : OF_TURNS,
                         holder.birth(),
                         holder.number(),
                         holder.nonce(),
@@ -149,6 +196,7 @@ public record StandbyHead(
                         turn,
                         String.join(",", holders),
                         copies.name().toLowerCase(Locale.ROOT),
+                        lanes.map(it -> " lanes=" + it.lanes() + " code=" + it.code()).orElse(""),
                         successor.map(it -> " successor=" + it).orElse(""),
                         replaces.map(it -> " replaces=" + it.birth() + "." + text(it.upTo()))
                                 .orElse(""))
@@ -161,7 +209,7 @@ public record StandbyHead(
 
     /** Whether that content is a head of a service with standbys, readable or not. */
     public static boolean isOne(byte[] content) {
-        byte[] begin = FORMAT.substring(0, FORMAT.indexOf(' ')).getBytes(StandardCharsets.UTF_8);
+        byte[] begin = KIND.getBytes(StandardCharsets.UTF_8);
         return content.length >= begin.length
                 && ByteBuffer.wrap(content, 0, begin.length).equals(ByteBuffer.wrap(begin));
     }
@@ -176,31 +224,55 @@ public record StandbyHead(
     public static StandbyHead decode(byte[] content) throws Head.UnreadableHeadException {
         String line = Head.text(content, LARGEST_BYTES);
         Matcher it = LINE.matcher(line);
-        if (!it.matches()) {
-            throw new Head.UnreadableHeadException(
-                    "it says \"" + line.strip() + "\", not \"" + FORMAT + " birth=... epoch=...\"");
+        if (!it.matches()
+                || it.group(1).equals(Integer.toString(OF_TRACE)) != (it.group(13) != null)) {
+            throw new Head.UnreadableHeadException(unreadable(line));
         }
         try {
             return new StandbyHead(
                     new Incarnation(
-                            Birth.parse(it.group(1)),
-                            Long.parseLong(it.group(2)),
-                            Long.parseUnsignedLong(it.group(3), 16)),
-                    it.group(4),
+                            Birth.parse(it.group(2)),
+                            Long.parseLong(it.group(3)),
+                            Long.parseUnsignedLong(it.group(4), 16)),
                     it.group(5),
-                    segment(it, 6),
-                    Long.parseLong(it.group(9)),
-                    new TreeSet<>(Arrays.asList(it.group(10).split(","))),
-                    Copies.valueOf(it.group(11).toUpperCase(Locale.ROOT)),
-                    Optional.ofNullable(it.group(12)),
+                    it.group(6),
+                    segment(it, 7),
+                    Long.parseLong(it.group(10)),
+                    new TreeSet<>(Arrays.asList(it.group(11).split(","))),
+                    Copies.valueOf(it.group(12).toUpperCase(Locale.ROOT)),
+                    Optional.ofNullable(it.group(15)),
+                    it.group(16) == null
+                            ? Optional.empty()
+                            : Optional.of(new Replaced(Birth.parse(it.group(16)), segment(it, 17))),
                     it.group(13) == null
                             ? Optional.empty()
                             : Optional.of(
-                                    new Replaced(Birth.parse(it.group(13)), segment(it, 14))));
+                                    new LaneCode(Integer.parseInt(it.group(13)), it.group(14))));
         } catch (IllegalArgumentException e) {
             throw new Head.UnreadableHeadException(
                     "it says \"" + line.strip() + "\": " + e.getMessage());
         }
+    }
+
+    private static String unreadable(String line) {
+        String says = "it says \"" + line.strip() + "\"";
+        Matcher format = FORMAT.matcher(line);
+        if (format.matches() && Integer.parseInt(format.group(1)) > OF_TRACE) {
+            return says
+                    + ", which is format "
+                    + format.group(1)
+                    + ", and this release reads formats "
+                    + OF_TURNS
+                    + " and "
+                    + OF_TRACE
+                    + ": run the release that wrote it";
+        }
+        return says
+                + ", not \""
+                + KIND
+                + " 1 birth=... epoch=...\" or \""
+                + KIND
+                + " 2 birth=... epoch=... lanes=... code=...\"";
     }
 
     private static SegmentId segment(Matcher it, int group) {

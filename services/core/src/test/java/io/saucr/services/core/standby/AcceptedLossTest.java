@@ -33,6 +33,11 @@ class AcceptedLossTest {
         }
 
         @Override
+        public SegmentId snapshot() {
+            return SegmentId.NONE;
+        }
+
+        @Override
         public Optional<SegmentId> at(long number) {
             if (number == 0) {
                 return Optional.of(SegmentId.NONE);

@@ -101,6 +101,11 @@ final class AcceptedLossWorld {
         }
 
         @Override
+        public SegmentId snapshot() {
+            return SegmentId.NONE;
+        }
+
+        @Override
         public Optional<Birth> birth() {
             return birth;
         }

@@ -71,7 +71,8 @@ class StandbyHeadTest {
             @ForAll @IntRange(min = 1, max = 20) int holders,
             @ForAll Copies copies,
             @ForAll boolean handed,
-            @ForAll boolean replaced)
+            @ForAll boolean replaced,
+            @ForAll @IntRange(max = 64) int lanes)
             throws Exception {
         TreeSet<String> names = new TreeSet<>();
         for (int i = 0; i < holders; i++) {
@@ -92,10 +93,70 @@ class StandbyHeadTest {
                                         new Replaced(
                                                 new Birth(~high, nonce),
                                                 new SegmentId(epoch, number, DIGEST)))
-                                : Optional.empty());
+                                : Optional.empty(),
+                        lanes == 0
+                                ? Optional.empty()
+                                : Optional.of(new LaneCode(lanes, "a-" + lanes)));
 
         assertThat(StandbyHead.decode(head.encode())).isEqualTo(head);
         assertThat(StandbyHead.isOne(head.encode())).isTrue();
+    }
+
+    private static final StandbyHead TRACE =
+            new StandbyHead(
+                    HEAD.holder(),
+                    HEAD.member(),
+                    HEAD.at(),
+                    HEAD.segment(),
+                    HEAD.turn(),
+                    HEAD.holders(),
+                    HEAD.copies(),
+                    Optional.of(B),
+                    Optional.empty(),
+                    Optional.of(new LaneCode(8, "6f-1.2")));
+
+    @Test
+    void x17AHeadOfATraceNamesLanesAndCodeInFormatTwo() throws Exception {
+        String line =
+                LINE.replace("head 1", "head 2")
+                        .replace("forced", "forced lanes=8 code=6f-1.2 successor=" + B);
+        assertThat(new String(TRACE.encode(), StandardCharsets.UTF_8)).isEqualTo(line);
+        assertThat(StandbyHead.decode(bytes(line))).isEqualTo(TRACE);
+        StandbyHead next =
+                TRACE.naming(new SegmentId(7, 42, DIGEST), 9, HEAD.holders(), Copies.ALONE);
+        assertThat(next.lanes()).isEqualTo(TRACE.lanes());
+        assertThat(TRACE.handedTo(A).lanes()).isEqualTo(TRACE.lanes());
+    }
+
+    /** What is left out or changed, and what the refusal says. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "head 2 | head 1 | not \"saucr-standby-head 1 birth=",
+                "head 2 | head 3 | format 3, and this release reads formats 1 and 2",
+                "lanes=8 | lanes=0 | it says",
+                "lanes=8 | lanes=65 | there are 1 to 64 lanes, not 65",
+                "lanes=8 | lanes= | it says",
+                "code=6f-1.2 | code= | it says",
+                "code=6f-1.2 | code=a/b | it says",
+            })
+    void x17AHeadOfATraceThatSaysAnythingElseIsRefusedByName(
+            String part, String instead, String says) {
+        String line = new String(TRACE.encode(), StandardCharsets.UTF_8);
+        assertThat(line).contains(part);
+        assertThatThrownBy(() -> StandbyHead.decode(bytes(line.replace(part, instead))))
+                .isInstanceOf(Head.UnreadableHeadException.class)
+                .hasMessageContaining(says);
+    }
+
+    @Test
+    void x17ACodeHasUpTo64Characters() {
+        assertThat(new LaneCode(1, "a".repeat(64)))
+                .hasToString("code " + "a".repeat(64) + " in 1 lane");
+        assertThatThrownBy(() -> new LaneCode(1, "a".repeat(65))).hasMessageContaining("1 to 64");
+        assertThatThrownBy(() -> new LaneCode(1, "")).hasMessageContaining("not \"\"");
+        assertThatThrownBy(() -> new LaneCode(0, "a")).hasMessageContaining("not 0");
     }
 
     @Test
@@ -140,7 +201,10 @@ class StandbyHeadTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "saucr-standby-head 1 | saucr-standby-head 2 | not \"saucr-standby-head 1 birth=",
+                "saucr-standby-head 1 | saucr-standby-head 2 | birth=... epoch=... lanes=... code=...",
+                "saucr-standby-head 1 | saucr-standby-head 3 | this release reads formats 1 and 2",
+                "saucr-standby-head 1 | saucr-standby-head 0 | not \"saucr-standby-head 1 birth=",
+                "copies=forced | copies=forced lanes=8 code=a | not \"saucr-standby-head 1 birth=",
                 "saucr-standby-head 1 | saucr-service-head 1 | not \"saucr-standby-head 1 birth=",
                 "epoch=7 | epoch=0 | it says",
                 "epoch=7 | epoch=9999999999999999999 | 9999999999999999999",

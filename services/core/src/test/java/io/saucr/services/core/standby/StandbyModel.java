@@ -580,6 +580,11 @@ final class StandbyModel {
             }
 
             @Override
+            public SegmentId snapshot() {
+                return SegmentId.NONE;
+            }
+
+            @Override
             public Optional<Birth> birth() {
                 return met ? Optional.of(BIRTH) : Optional.empty();
             }

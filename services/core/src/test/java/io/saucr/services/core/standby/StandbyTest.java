@@ -28,6 +28,7 @@ class StandbyTest {
     private static final class Has implements Standby.Chain {
         private final List<SegmentId> all = new ArrayList<>();
         private long known;
+        private SegmentId snapshot = SegmentId.NONE;
         private Optional<Birth> birth = Optional.of(BIRTH);
 
         @Override
@@ -46,6 +47,11 @@ class StandbyTest {
         @Override
         public long known() {
             return known;
+        }
+
+        @Override
+        public SegmentId snapshot() {
+            return snapshot;
         }
 
         @Override
@@ -588,5 +594,125 @@ class StandbyTest {
         chain.all.add(segment(1, 3));
         assertThat(standby.named(segment(2, 3))).isEmpty();
         assertThat(standby.named(segment(1, 3))).containsExactly(new Action.Apply(segment(1, 3)));
+    }
+
+    // ---- code that differs (X17)
+
+    private static final LaneCode OLD = new LaneCode(8, "1");
+    private static final LaneCode NEW = new LaneCode(8, "2");
+
+    private Standby replaying(LaneCode code) {
+        return new Standby(
+                Standby.Rules.standard(), B, NONCE, "b:1", chain, NEW_BIRTH, Optional.of(code));
+    }
+
+    private static StandbyHead recorded(StandbyHead head, LaneCode by) {
+        return new StandbyHead(
+                head.holder(),
+                head.member(),
+                head.at(),
+                head.segment(),
+                head.turn(),
+                head.holders(),
+                head.copies(),
+                head.successor(),
+                head.replaces(),
+                Optional.of(by));
+    }
+
+    /** The primary does not answer; what the member does about it. */
+    private static List<Action> silence(Standby member, StandbyHead head) {
+        assertThat(member.tick(0)).hasSize(1);
+        member.seen(Optional.of(head), 7, 1);
+        assertThat(member.tick(500)).containsExactly(new Action.Read());
+        List<Action> doubts = member.seen(Optional.of(head), 7, 501);
+        if (!doubts.contains(new Action.Challenge())) {
+            return doubts;
+        }
+        member.challenged(502);
+        assertThat(member.tick(1_000)).containsExactly(new Action.Read());
+        return member.seen(Optional.of(head), 7, 1_001);
+    }
+
+    @Test
+    void x17TheSameCodeTakesOver() {
+        chain.all.addAll(List.of(segment(1, 1), segment(1, 2)));
+        StandbyHead head = recorded(head(1, A, segment(1, 2)), OLD);
+        assertThat(silence(replaying(OLD), head))
+                .containsExactly(
+                        new Action.Apply(segment(1, 2)),
+                        new Action.Take(recorded(taken(head), OLD), 7));
+    }
+
+    @Test
+    void x17AMemberThatDiffersStoresAndDoesNotTakeOver() {
+        for (LaneCode other : List.of(NEW, new LaneCode(4, "1"))) {
+            chain.all.clear();
+            chain.all.addAll(List.of(segment(1, 1), segment(1, 2)));
+            StandbyHead head = recorded(head(1, A, segment(1, 2)), OLD);
+            Standby member = replaying(other);
+            assertThat(silence(member, head)).isEmpty();
+            assertThat(member.lacks())
+                    .contains("a snapshot as of segment 2 of epoch 1", OLD + " recorded")
+                    .endsWith("this member has " + other);
+            chain.all.add(segment(1, 3));
+            assertThat(member.named(segment(1, 3))).as("stored, not replayed").isEmpty();
+            assertThat(member.arrived(segment(1, 4), digest(1, 3))).isEqualTo(Arrival.APPEND);
+        }
+    }
+
+    @Test
+    void x17AMemberThatDiffersTakesOverFromASnapshotOfAllThatIsNamed() {
+        chain.all.addAll(List.of(segment(1, 1), segment(1, 2)));
+        chain.snapshot = segment(1, 2);
+        StandbyHead head = recorded(head(1, A, segment(1, 2)), OLD);
+        Standby member = replaying(NEW);
+        assertThat(silence(member, head))
+                .containsExactly(
+                        new Action.Apply(segment(1, 2)),
+                        new Action.Take(recorded(taken(head), NEW), 7));
+        assertThat(member.lacks()).isEmpty();
+    }
+
+    @Test
+    void x17ASuccessorThatDiffersDoesNotTakeOver() {
+        chain.all.addAll(List.of(segment(1, 1), segment(1, 2)));
+        StandbyHead head = recorded(head(BIRTH, 1, A, segment(1, 2), Optional.of(B)), OLD);
+        Standby member = replaying(NEW);
+        assertThat(member.tick(0)).hasSize(1);
+        assertThat(member.seen(Optional.of(head), 7, 1)).containsExactly(new Action.Follow(head));
+    }
+
+    @Test
+    void x17TheFirstHeadNamesTheCode() {
+        chain.birth = Optional.empty();
+        Standby member = replaying(NEW);
+        assertThat(member.tick(0)).hasSize(1);
+        assertThat(member.seen(Optional.empty(), -1, 1))
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Action.Create.class, it -> assertThat(it.head().lanes()).contains(NEW));
+    }
+
+    @Test
+    void x17TurnsAndATraceAreNotMixed() {
+        StandbyHead turns = head(1, A, segment(1, 2));
+        for (Optional<Birth> birth : List.of(Optional.of(BIRTH), Optional.<Birth>empty())) {
+            chain.birth = birth;
+            Standby member = replaying(NEW);
+            assertThat(member.tick(0)).hasSize(1);
+            refused(
+                    member.seen(Optional.of(turns), 7, 1),
+                    "members take turns",
+                    "code 2 in 8 lanes",
+                    "Start it as the others");
+            Standby other =
+                    new Standby(Standby.Rules.standard(), B, NONCE, "b:1", chain, NEW_BIRTH);
+            assertThat(other.tick(0)).hasSize(1);
+            refused(
+                    other.seen(Optional.of(recorded(turns, OLD)), 7, 1),
+                    "replay what its primary recorded, with code 1 in 8 lanes",
+                    "Start it as the others");
+        }
     }
 }

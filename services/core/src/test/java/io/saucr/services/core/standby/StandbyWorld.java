@@ -801,6 +801,11 @@ final class StandbyWorld {
         }
 
         @Override
+        public SegmentId snapshot() {
+            return SegmentId.NONE;
+        }
+
+        @Override
         public Optional<Birth> birth() {
             if (broken == Broken.C17_HEAD_CREATED_ANEW && sawNoHead) {
                 return Optional.empty();
