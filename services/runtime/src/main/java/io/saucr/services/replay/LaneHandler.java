@@ -1,9 +1,9 @@
 package io.saucr.services.replay;
 
 /**
- * Handles requests, in several lanes at once. What handlers share lies in collections of {@link
- * LaneState}, or between acquisition and release of its locks. Everything else that differs from
- * member to member is not to be read (X14).
+ * Handles requests, in several lanes at once. What is to survive lies in collections of {@link
+ * LaneState}: a snapshot holds nothing else (X13). Its locks make several calls one step.
+ * Everything that differs from member to member is not to be read (X14).
  */
 public interface LaneHandler {
 

@@ -216,8 +216,13 @@ public final class LaneMap<K, V> {
         return content;
     }
 
-    /** Puts an entry of a snapshot; before any handler runs. */
+    /**
+     * Puts an entry of a snapshot; before any handler runs.
+     *
+     * @throws IllegalArgumentException if the bytes are not of the declared types; says why
+     */
     void restore(byte[] key, byte[] value) {
+        K unused = codec.decode(keys, key);
         Stripe<V> stripe = stripes.get(Math.floorMod(Arrays.hashCode(key), stripes.size()));
         synchronized (stripe) {
             stripe.values.put(ByteBuffer.wrap(key), codec.decode(type, value));

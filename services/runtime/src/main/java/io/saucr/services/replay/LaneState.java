@@ -3,8 +3,8 @@ package io.saucr.services.replay;
 import io.saucr.services.core.replay.Resource;
 import io.saucr.services.core.replay.TraceFormat;
 import io.saucr.services.state.Codec;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -145,8 +145,41 @@ public final class LaneState {
         return locks;
     }
 
-    /** By name, in the order of declaration. */
-    Map<String, LaneMap<?, ?>> maps() {
-        return Collections.unmodifiableMap(maps);
+    /** All entries as bytes, by the name of the map; while no handler runs. */
+    Map<String, Map<ByteBuffer, byte[]>> content() {
+        Map<String, Map<ByteBuffer, byte[]>> content = new LinkedHashMap<>();
+        maps.forEach((name, map) -> content.put(name, map.content()));
+        return content;
+    }
+
+    /**
+     * Fills a map with entries of a snapshot; before any handler runs.
+     *
+     * @throws IllegalArgumentException if there is no such map, or it has other types
+     */
+    void restore(String name, Map<ByteBuffer, byte[]> entries) {
+        LaneMap<?, ?> map = maps.get(name);
+        if (map == null) {
+            throw new IllegalArgumentException(
+                    "the snapshot has map "
+                            + name
+                            + ", and this service declares "
+                            + maps.keySet()
+                            + ": declare it, too");
+        }
+        entries.forEach((key, value) -> restore(map, name, key, value));
+    }
+
+    private static void restore(LaneMap<?, ?> map, String name, ByteBuffer key, byte[] value) {
+        try {
+            map.restore(LaneMap.bytesOf(key), value);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "the snapshot has an entry of map "
+                            + name
+                            + " that can not be read: "
+                            + e.getMessage(),
+                    e);
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.saucr.services.core.replay.DivergedException;
 import io.saucr.services.core.replay.LaneEvent;
 import io.saucr.services.core.replay.LockWaits;
 import io.saucr.services.core.replay.LockWaits.Waiting;
+import io.saucr.services.core.replay.QuietCuts;
 import io.saucr.services.core.replay.Recording;
 import io.saucr.services.core.replay.Replay;
 import io.saucr.services.core.replay.Replay.Step;
@@ -33,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,6 +65,12 @@ public final class ReplayedLanes {
         /** There is something to cut. */
         void changed();
 
+        /**
+         * All lanes stand at a quiet cut, which is a segment of its own: the one that {@link #cut}
+         * is about to return, or one that was followed (X13).
+         */
+        void quiet(LaneSnapshot snapshot);
+
         /** A handler of this member did something else than the primary's (X14). */
         void diverged(DivergedException e);
 
@@ -84,6 +92,7 @@ public final class ReplayedLanes {
     private final LaneHandler handler;
     private final Listener listener;
     private final IntConsumer pace;
+    private final LongSupplier clock;
     private final Requests requests;
     private final Replay replay;
     private final Lane[] lanes;
@@ -98,40 +107,59 @@ public final class ReplayedLanes {
     private final SecureRandom seeds = new SecureRandom();
     private volatile String over = "";
     private Recording recording;
+    private QuietCuts quiet;
     private long nowMillis;
 
     /**
-     * A life without requests, as of the beginning of the trace.
+     * A life as of a quiet cut, or of the beginning of the trace.
      *
      * @param name of threads
      * @param lanes from 1 to 64
      * @param constructor declares locks and collections, and gives what handles requests
+     * @param from the state; empty at the beginning
+     * @throws IllegalArgumentException if the snapshot has a map that is not declared, or not so;
+     *     says which
      */
     public ReplayedLanes(
             String name,
             int lanes,
             Function<LaneState, LaneHandler> constructor,
-            Listener listener) {
-        this(name, lanes, constructor, listener, lane -> {});
+            Listener listener,
+            Optional<LaneSnapshot> from) {
+        this(
+                name,
+                lanes,
+                constructor,
+                listener,
+                from,
+                lane -> {},
+                () -> System.nanoTime() / 1_000_000);
     }
 
     /**
      * The same.
      *
      * @param pace called by a lane before each event, so that tests choose schedules
+     * @param clock milliseconds, for quiet cuts
      */
     ReplayedLanes(
             String name,
             int lanes,
             Function<LaneState, LaneHandler> constructor,
             Listener listener,
-            IntConsumer pace) {
+            Optional<LaneSnapshot> from,
+            IntConsumer pace,
+            LongSupplier clock) {
         this.listener = listener;
         this.pace = pace;
-        requests = new Requests(lanes);
+        this.clock = clock;
+        requests =
+                from.map(it -> new Requests(lanes, it.consumed(), it.newest()))
+                        .orElseGet(() -> new Requests(lanes));
         state = new LaneState(lanes);
         handler = constructor.apply(state);
         state.seal();
+        from.ifPresent(this::restore);
         replay = new Replay(requests, state.resources());
         this.lanes = new Lane[lanes + 1];
         for (int lane = 1; lane <= lanes; lane++) {
@@ -140,6 +168,18 @@ public final class ReplayedLanes {
         for (int lane = 1; lane <= lanes; lane++) {
             this.lanes[lane].start();
         }
+    }
+
+    private void restore(LaneSnapshot from) {
+        from.maps().forEach(state::restore);
+        replies.putAll(from.replies());
+        nowMillis = from.nowMillis();
+    }
+
+    /** The state; with the monitor, while no request is open. */
+    private LaneSnapshot snapshot() {
+        return new LaneSnapshot(
+                requests.newest(), nowMillis, new TreeMap<>(replies), state.content());
     }
 
     // ---- following
@@ -184,6 +224,9 @@ public final class ReplayedLanes {
                 if (turn != null) {
                     turn(turn);
                 } else if (replay.barrier() != Barrier.NONE) {
+                    if (replay.barrier() == Barrier.QUIET) {
+                        listener.quiet(snapshot());
+                    }
                     replay.passBarrier();
                 } else {
                     break;
@@ -197,6 +240,8 @@ public final class ReplayedLanes {
 
     private void turn(TurnRecord turn) {
         if (turn instanceof Begin begin) {
+            // What this member begins as primary is no earlier.
+            nowMillis = Math.max(nowMillis, begin.nowMillis());
             replay.turnDone(false);
             lanes[begin.lane()].begin(begin);
         } else if (turn instanceof End end) {
@@ -238,6 +283,7 @@ public final class ReplayedLanes {
         }
         throwIfOver();
         recording = replay.takeOver(mostAttempts);
+        quiet = new QuietCuts(clock.getAsLong());
         for (int lane = 1; lane < lanes.length; lane++) {
             if (lanes[lane].hasEnded()) {
                 consume(lanes[lane]);
@@ -278,7 +324,9 @@ public final class ReplayedLanes {
     private boolean isTaken(Asked request) {
         switch (requests.offer(request.sender, request.number)) {
             case BEGIN -> {
-                begin(request);
+                if (quiet.mayBegin(clock.getAsLong())) {
+                    begin(request);
+                }
                 // It waits for the end.
                 return false;
             }
@@ -333,9 +381,52 @@ public final class ReplayedLanes {
         }
     }
 
-    /** Cuts what was recorded since the last cut; empty if that is nothing. */
+    /**
+     * Cuts what was recorded since the last cut; empty if that is nothing. A quiet cut comes first,
+     * if one is due and no request is open.
+     */
     public synchronized Optional<TraceSegment> cut() {
-        return recording == null || !over.isEmpty() ? Optional.empty() : recording.cut();
+        if (recording == null || !over.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!quiet.drains() || !recording.isQuiet()) {
+            return recording.cut();
+        }
+        recording.restartQuietly();
+        quiet.cutQuietly(clock.getAsLong());
+        // The barrier alone, so that the state behind that segment is the one before it.
+        Optional<TraceSegment> barrier = recording.cut();
+        listener.quiet(snapshot());
+        offerAgain();
+        return barrier;
+    }
+
+    /** So many bytes were cut. */
+    public synchronized void recorded(long bytes) {
+        quiet.recorded(bytes);
+    }
+
+    /** Asks for a quiet cut as soon as no request is open; of a primary. */
+    public synchronized void quietSoon() {
+        if (recording != null) {
+            quiet.ask();
+            tick();
+        }
+    }
+
+    /**
+     * Time went by: requests are held back for a quiet cut, or begin again. To be called a few
+     * times in each second.
+     */
+    public synchronized void tick() {
+        if (recording == null || !over.isEmpty()) {
+            return;
+        }
+        if (quiet.mayBegin(clock.getAsLong())) {
+            offerAgain();
+        } else if (recording.isQuiet()) {
+            listener.changed();
+        }
     }
 
     /** The head names the oldest cut that was not named: replies leave. */
@@ -574,17 +665,16 @@ public final class ReplayedLanes {
      */
     synchronized String content() {
         StringBuilder text = new StringBuilder();
-        state.maps()
+        state.content()
                 .forEach(
                         (name, map) -> {
                             text.append(name).append(':');
-                            map.content()
-                                    .forEach(
-                                            (key, value) ->
-                                                    text.append(HEX.formatHex(LaneMap.bytesOf(key)))
-                                                            .append('=')
-                                                            .append(HEX.formatHex(value))
-                                                            .append(' '));
+                            map.forEach(
+                                    (key, value) ->
+                                            text.append(HEX.formatHex(LaneMap.bytesOf(key)))
+                                                    .append('=')
+                                                    .append(HEX.formatHex(value))
+                                                    .append(' '));
                         });
         replies.forEach(
                 (sender, reply) ->

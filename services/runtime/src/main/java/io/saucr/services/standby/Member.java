@@ -5,6 +5,7 @@ import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceException;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
@@ -100,7 +101,8 @@ final class Member
             ScheduledExecutorService thread,
             Executor reading,
             ExecutorService folding,
-            Optional<Sharing.Shared> shared) {}
+            Optional<Sharing.Shared> shared,
+            Optional<LaneCode> lanes) {}
 
     private final Parts parts;
     private final Lives lives;
@@ -184,7 +186,8 @@ final class Member
                         parts.nonce(),
                         at,
                         new FolderChain(parts.folder()),
-                        parts.births().get());
+                        parts.births().get(),
+                        parts.lanes());
         following =
                 new Following(
                         parts.service(),

@@ -8,17 +8,22 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.replay.BadTraceException;
+import io.saucr.services.core.replay.Barrier;
 import io.saucr.services.core.replay.DivergedException;
-import io.saucr.services.core.replay.TraceFormat;
+import io.saucr.services.core.replay.TraceSegment;
+import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.core.standby.Primary;
+import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.Standby;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.StandbyNode;
+import io.saucr.services.journal.Base;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLinks;
 import io.saucr.services.replay.LaneHandler;
+import io.saucr.services.replay.LaneSnapshot;
 import io.saucr.services.replay.LaneState;
 import io.saucr.services.replay.ReplayedLanes;
 import io.saucr.services.turns.Ending;
@@ -34,13 +39,18 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,8 +59,8 @@ import org.slf4j.LoggerFactory;
  * A member of a service whose handlers run in lanes: it replays the segments that the head names,
  * and as primary it records. Head, segments, folders and links are those of standbys (X4).
  *
- * <p>Not in the API yet. It takes no messages from the network, keeps no snapshots, so that each
- * life replays all of the trace, has no flow control, and a member whose handler differs stops.
+ * <p>Not in the API yet. It takes no messages from the network, has no flow control, and a member
+ * whose handler differs stops. A snapshot copies the state while lanes stand at the quiet cut.
  */
 final class ReplayMember implements AutoCloseable {
 
@@ -63,6 +73,11 @@ final class ReplayMember implements AutoCloseable {
     private static final long LATE_MILLIS = 1_000;
     private static final int SEGMENT_BYTES = 1 << 20;
 
+    /** So often it is looked whether requests are held back for a quiet cut, or no more. */
+    private static final long TICK_MILLIS = 50;
+
+    private static final String SECTION = "lanes";
+
     /** What a member is made of. */
     record Parts(
             Disk disk,
@@ -70,8 +85,14 @@ final class ReplayMember implements AutoCloseable {
             ServicePath path,
             String name,
             int copies,
-            int lanes,
+            LaneCode code,
             Function<LaneState, LaneHandler> constructor) {}
+
+    /** A quiet cut as of which a snapshot is to be written. */
+    private record Mark(SegmentId at, List<Incarnation> starts) {}
+
+    /** A snapshot that waits until the head names its segment. */
+    private record Waiting(long turn, LaneSnapshot snapshot) {}
 
     private final Parts parts;
     private final SecureRandom random = new SecureRandom();
@@ -80,6 +101,7 @@ final class ReplayMember implements AutoCloseable {
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private final Thread terms;
     private final Member member;
+    private final MemberFolder folder;
     private volatile boolean closing;
     private volatile Optional<ReplayedLanes> serving = Optional.empty();
     private volatile String halted = "";
@@ -92,7 +114,7 @@ final class ReplayMember implements AutoCloseable {
      */
     ReplayMember(Parts parts) throws IOException, InterruptedException {
         this.parts = parts;
-        MemberFolder folder = MemberFolder.open(parts.disk(), parts.folder(), parts.name(), random);
+        folder = MemberFolder.open(parts.disk(), parts.folder(), parts.name(), random);
         opened.push(folder);
         Store store =
                 new Store(
@@ -118,7 +140,7 @@ final class ReplayMember implements AutoCloseable {
                                         0),
                                 Standby.Rules.standard(),
                                 0,
-                                // No snapshots yet.
+                                // Snapshots are of quiet cuts, not of a number of bytes.
                                 Long.MAX_VALUE,
                                 SEGMENT_BYTES,
                                 () -> parts.disk().usableBytes(parts.folder()),
@@ -127,7 +149,8 @@ final class ReplayMember implements AutoCloseable {
                                 thread,
                                 reading,
                                 folding,
-                                Optional.empty()),
+                                Optional.empty(),
+                                Optional.of(parts.code())),
                         store,
                         new OfMember());
         MemberLinks links =
@@ -151,6 +174,9 @@ final class ReplayMember implements AutoCloseable {
         terms = new Thread(this::runTerms, "terms " + parts.name());
         terms.setDaemon(true);
         terms.start();
+        ScheduledFuture<?> unused =
+                thread.scheduleWithFixedDelay(
+                        this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
         member.begin(node, links, at.toString());
         try {
             started.join();
@@ -159,6 +185,10 @@ final class ReplayMember implements AutoCloseable {
             throw new ServiceException(
                     parts.name() + " does not start: " + e.getCause().getMessage(), e.getCause());
         }
+    }
+
+    private void tick() {
+        serving.ifPresent(ReplayedLanes::tick);
     }
 
     private ScheduledExecutorService threads(String name) {
@@ -193,18 +223,21 @@ final class ReplayMember implements AutoCloseable {
     }
 
     private void live(Replicated life) throws InterruptedException {
-        Recorded recorded = new Recorded(life);
-        ReplayedLanes lanes =
-                new ReplayedLanes(parts.name(), parts.lanes(), parts.constructor(), recorded);
+        Trace trace = new Trace(life);
         try {
-            Guard.Start start = life.recover(new Trace(lanes));
+            Guard.Start start = life.recover(trace);
+            ReplayedLanes lanes = trace.lanes();
             lanes.takeOver(ReplayedLanes.MOST_ATTEMPTS);
-            life.begin(new Naming(lanes, start.newestTurn()));
+            Naming naming = new Naming(life, lanes, start.newestTurn());
+            life.begin(naming);
             life.confirm();
-            TraceCuts cuts = new TraceCuts(lanes, start.newestTurn());
+            TraceCuts cuts = new TraceCuts(lanes, parts.code(), start.newestTurn());
             life.cuts(cuts);
-            recorded.into(cuts);
+            trace.recorded.into(cuts, naming);
             serving = Optional.of(lanes);
+            if (life.needsBase()) {
+                lanes.quietSoon();
+            }
             life.awaitEnd();
         } catch (Replicated.EndedException e) {
             LOG.debug("{}: a life ended: {}", parts.name(), e.getMessage());
@@ -214,7 +247,7 @@ final class ReplayMember implements AutoCloseable {
             }
         } finally {
             serving = Optional.empty();
-            if (!lanes.close(PATIENCE)) {
+            if (!trace.close()) {
                 halt("a handler of " + parts.name() + " does not end, and its life is over");
             }
             try {
@@ -226,19 +259,56 @@ final class ReplayMember implements AutoCloseable {
     }
 
     /** Replays what the head names. The terms' thread. */
-    private record Trace(ReplayedLanes lanes) implements Guard.Recovery {
+    private final class Trace implements Guard.Recovery {
+
+        private final Replicated life;
+        private final Recorded recorded;
+        private Optional<ReplayedLanes> lanes = Optional.empty();
+
+        Trace(Replicated life) {
+            this.life = life;
+            recorded = new Recorded(life);
+        }
+
+        /** Lanes as of the snapshot that was read, or of the beginning. */
+        ReplayedLanes lanes() {
+            if (lanes.isEmpty()) {
+                begin(Optional.empty());
+            }
+            return lanes.orElseThrow();
+        }
+
+        private void begin(Optional<LaneSnapshot> from) {
+            lanes =
+                    Optional.of(
+                            new ReplayedLanes(
+                                    parts.name(),
+                                    parts.code().lanes(),
+                                    parts.constructor(),
+                                    recorded,
+                                    from));
+        }
 
         @Override
         public void section(String name, InputStream content) throws IOException {
-            throw new IOException("section " + name + " of a snapshot, and a trace has none yet");
+            if (!name.equals(SECTION)) {
+                throw new IOException(
+                        "section "
+                                + name
+                                + " of a snapshot, and that of a trace has the section "
+                                + SECTION);
+            }
+            begin(Optional.of(LaneSnapshot.read(content)));
         }
 
         @Override
         public void turn(long turn, ByteBuffer body) throws IOException {
-            byte[] bytes = new byte[body.remaining()];
-            body.get(bytes);
             try {
-                lanes.follow(TraceFormat.decode(bytes));
+                TraceSegment segment = TraceCuts.decode(body, parts.code());
+                if (segment.barrier() == Barrier.QUIET) {
+                    recorded.marks.add(new Mark(life.applying(), life.starts()));
+                }
+                lanes().follow(segment);
             } catch (BadTraceException e) {
                 throw new IOException("segment of cut " + turn + ": " + e.getMessage(), e);
             }
@@ -251,17 +321,25 @@ final class ReplayMember implements AutoCloseable {
 
         @Override
         public Memory soFar() {
-            throw new IllegalStateException("a trace has no snapshots yet");
+            throw new IllegalStateException("snapshots of a trace are of quiet cuts");
+        }
+
+        /** Whether all lanes have ended. */
+        boolean close() throws InterruptedException {
+            return lanes.isEmpty() || lanes.get().close(PATIENCE);
         }
     }
 
     /** Hears which cuts are named. The member's thread. */
     private static final class Naming implements Guard.Listener {
 
+        private final Replicated life;
         private final ReplayedLanes lanes;
+        private final Queue<Waiting> snapshots = new ConcurrentLinkedQueue<>();
         private long named;
 
-        Naming(ReplayedLanes lanes, long named) {
+        Naming(Replicated life, ReplayedLanes lanes, long named) {
+            this.life = life;
             this.lanes = lanes;
             this.named = named;
         }
@@ -272,6 +350,10 @@ final class ReplayMember implements AutoCloseable {
                 named++;
                 lanes.named();
             }
+            while (!snapshots.isEmpty() && snapshots.element().turn() <= named) {
+                Waiting next = snapshots.remove();
+                life.base(next.turn(), sections(next.snapshot()));
+            }
         }
 
         @Override
@@ -280,17 +362,24 @@ final class ReplayMember implements AutoCloseable {
         }
     }
 
+    private static Base.Sections sections(LaneSnapshot snapshot) {
+        return writer -> snapshot.writeTo(writer.section(SECTION));
+    }
+
     /** Hears of the lanes of a life. */
     private final class Recorded implements ReplayedLanes.Listener {
 
         private final Replicated life;
+        private final Queue<Mark> marks = new ConcurrentLinkedQueue<>();
         private volatile Optional<TraceCuts> cuts = Optional.empty();
+        private volatile Naming naming;
 
         Recorded(Replicated life) {
             this.life = life;
         }
 
-        void into(TraceCuts those) {
+        void into(TraceCuts those, Naming with) {
+            naming = with;
             cuts = Optional.of(those);
             changed();
         }
@@ -302,6 +391,19 @@ final class ReplayMember implements AutoCloseable {
                         it.changed();
                         life.changed();
                     });
+        }
+
+        @Override
+        public void quiet(LaneSnapshot snapshot) {
+            if (cuts.isPresent()) {
+                // The segment of this cut is the next one, and nobody has named it yet.
+                long turn = cuts.get().turn() + 1;
+                life.mark(turn);
+                naming.snapshots.add(new Waiting(turn, snapshot));
+            } else {
+                Mark mark = marks.remove();
+                life.base(mark.at(), mark.starts(), sections(snapshot));
+            }
         }
 
         @Override
@@ -364,6 +466,11 @@ final class ReplayMember implements AutoCloseable {
     /** Lanes of the life in which this member is primary; empty if it is not. */
     Optional<ReplayedLanes> serving() {
         return serving;
+    }
+
+    /** As of which segment the newest snapshot is; 0 without one. */
+    long snapshot() {
+        return folder.newestBase().number();
     }
 
     MemberStatus status() {

@@ -127,6 +127,9 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
     private final AtomicBoolean writingBase = new AtomicBoolean();
     private volatile SegmentId applied = SegmentId.NONE;
 
+    /** Of the thread that recovers. */
+    private SegmentId applying = SegmentId.NONE;
+
     /** The newest that was told to be named. */
     private volatile SegmentId told = SegmentId.NONE;
 
@@ -363,6 +366,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         if (epochs.isEmpty() || epochs.get(epochs.size() - 1).number() < by.number()) {
             epochs.add(by);
         }
+        applying = segment.id();
         if (segment.body().hasRemaining()) {
             into.turn(header.lastTurn(), segment.body());
         }
@@ -503,23 +507,56 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         return outbox;
     }
 
+    /** The next segment that ends with this turn is kept in mind. */
+    synchronized void mark(long turn) {
+        foldTurn = turn;
+        foldAt = lastCutTurn == turn ? lastCut : SegmentId.NONE;
+    }
+
+    /** The segment that ends with a turn that was marked; NONE if it was not cut. */
+    private synchronized SegmentId marked(long turn) {
+        return foldTurn == turn ? foldAt : SegmentId.NONE;
+    }
+
+    /** The segment that is being applied. What recovers. */
+    SegmentId applying() {
+        return applying;
+    }
+
+    /** Starts up to the segment that is being applied. What recovers. */
+    List<Incarnation> starts() {
+        return List.copyOf(epochs);
+    }
+
+    /**
+     * Writes a snapshot that no turns lead to, later and on a thread of its own: what a trace was
+     * at a quiet cut. One that fails leaves the one before it.
+     *
+     * @param at the segment as of which it is; the head names it
+     * @param starts up to that segment
+     */
+    void base(SegmentId at, List<Incarnation> starts, Base.Sections sections) {
+        if (at.number() > folder.newestBase().number()) {
+            folding.execute(() -> writeBase(at, starts, sections));
+        }
+    }
+
+    /** The same, as of the segment that ends with a turn that was marked. Of a primary. */
+    void base(long turn, Base.Sections sections) {
+        base(marked(turn), incarnations(), sections);
+    }
+
     @Override
     public void due(Memory of) {
         // A base is of a whole segment, which therefore ends here.
         batches.end();
-        synchronized (this) {
-            foldTurn = of.turn();
-            foldAt = lastCutTurn == foldTurn ? lastCut : SegmentId.NONE;
-        }
+        mark(of.turn());
     }
 
     @Override
     public void fold(long turn, OutboxFiles.Names files, Base.Sections sections)
             throws IOException {
-        SegmentId at;
-        synchronized (this) {
-            at = foldTurn == turn ? foldAt : SegmentId.NONE;
-        }
+        SegmentId at = marked(turn);
         if (at.equals(SegmentId.NONE)) {
             throw new IOException("no segment ends with turn " + turn);
         }

@@ -228,7 +228,8 @@ public final class StandbyService implements RunningService {
                                 thread,
                                 reading,
                                 folding,
-                                shared),
+                                shared,
+                                Optional.empty()),
                         store,
                         new OfMember());
         MemberLinks links =

@@ -1,7 +1,13 @@
 package io.saucr.services.standby;
 
+import io.saucr.services.core.replay.BadTraceException;
 import io.saucr.services.core.replay.TraceFormat;
+import io.saucr.services.core.replay.TraceSegment;
+import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.replay.ReplayedLanes;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -13,16 +19,19 @@ import java.util.OptionalLong;
 final class TraceCuts implements Uncut {
 
     private final ReplayedLanes lanes;
-    private long turn;
+    private final LaneCode code;
+    private volatile long turn;
     private OptionalLong changedNanos = OptionalLong.empty();
 
     /**
      * Behind a takeover.
      *
+     * @param code that records
      * @param turn of the head
      */
-    TraceCuts(ReplayedLanes lanes, long turn) {
+    TraceCuts(ReplayedLanes lanes, LaneCode code, long turn) {
         this.lanes = lanes;
+        this.code = code;
         this.turn = turn;
     }
 
@@ -41,7 +50,66 @@ final class TraceCuts implements Uncut {
             // Before the cut: what is recorded meanwhile may not be in it.
             changedNanos = OptionalLong.empty();
         }
-        return lanes.cut().map(it -> new Cut(++turn, turn, 1, TraceFormat.encode(it), since));
+        return lanes.cut().map(it -> cut(it, since));
+    }
+
+    private Cut cut(TraceSegment segment, long since) {
+        byte[] body = encode(segment, code);
+        lanes.recorded(body.length);
+        long next = turn + 1;
+        turn = next;
+        return new Cut(next, next, 1, body, since);
+    }
+
+    /** How many cuts there were. */
+    long turn() {
+        return turn;
+    }
+
+    // ---- the body of a segment: the length of the code, the code, and a part of the trace
+
+    static byte[] encode(TraceSegment segment, LaneCode code) {
+        byte[] name = code.code().getBytes(StandardCharsets.US_ASCII);
+        byte[] trace = TraceFormat.encode(segment);
+        return ByteBuffer.allocate(1 + name.length + trace.length)
+                .put((byte) name.length)
+                .put(name)
+                .put(trace)
+                .array();
+    }
+
+    /**
+     * Reads a body.
+     *
+     * @param mine what would replay it
+     * @throws BadTraceException if its trace is none
+     * @throws IOException if something else recorded it: says what (X17)
+     */
+    static TraceSegment decode(ByteBuffer body, LaneCode mine)
+            throws BadTraceException, IOException {
+        int length = body.hasRemaining() ? body.get() : 0;
+        if (length < 1 || length > body.remaining()) {
+            throw new IOException("a segment that does not name the code of its trace");
+        }
+        byte[] name = new byte[length];
+        body.get(name);
+        String code = new String(name, StandardCharsets.US_ASCII);
+        byte[] trace = new byte[body.remaining()];
+        body.get(trace);
+        TraceSegment segment = TraceFormat.decode(trace);
+        int lanes = segment.lanes().size();
+        if (!code.equals(mine.code()) || lanes != mine.lanes()) {
+            throw new IOException(
+                    "it was recorded by code "
+                            + code
+                            + " in "
+                            + lanes
+                            + " lanes, and this member has "
+                            + mine
+                            + ". Start it as it was, or with an empty folder: then it loads a"
+                            + " snapshot");
+        }
+        return segment;
     }
 
     @Override

@@ -16,11 +16,24 @@ import java.util.function.IntConsumer;
 final class LaneMember implements AutoCloseable {
 
     final List<Throwable> failures = new CopyOnWriteArrayList<>();
+    final List<LaneSnapshot> snapshots = new CopyOnWriteArrayList<>();
     final ReplayedLanes lanes;
     LaneHandler handler;
     private int followed;
 
     LaneMember(String name, int count, Function<LaneState, LaneHandler> constructor, long seed) {
+        this(name, count, constructor, seed, Optional.empty(), 0);
+    }
+
+    /** A member that begins with a snapshot, as of a number of segments. */
+    LaneMember(
+            String name,
+            int count,
+            Function<LaneState, LaneHandler> constructor,
+            long seed,
+            Optional<LaneSnapshot> from,
+            int segments) {
+        followed = segments;
         lanes =
                 new ReplayedLanes(
                         name,
@@ -36,6 +49,11 @@ final class LaneMember implements AutoCloseable {
                             }
 
                             @Override
+                            public void quiet(LaneSnapshot snapshot) {
+                                snapshots.add(snapshot);
+                            }
+
+                            @Override
                             public void diverged(DivergedException e) {
                                 failures.add(e);
                             }
@@ -45,7 +63,10 @@ final class LaneMember implements AutoCloseable {
                                 failures.add(cause);
                             }
                         },
-                        pace(seed));
+                        from,
+                        pace(seed),
+                        // No drain takes too long: a test decides when there is a quiet cut.
+                        () -> 0);
     }
 
     /** Lanes stop now and then, as the seed says. */

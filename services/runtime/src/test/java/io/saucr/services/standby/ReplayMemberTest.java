@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.services.ServiceException;
+import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.Disk;
@@ -57,7 +59,6 @@ class ReplayMemberTest {
     private LaneHandler tickets(LaneState state) {
         Lock lock = state.lock("next");
         LaneMap<String, Long> counts = state.map("counts", String.class, Long.class, 4);
-        long[] next = {0};
         return (body, turn) -> {
             String what = new String(body, UTF_8);
             if (what.equals("differs") && differs.getAndSet(true)) {
@@ -68,7 +69,7 @@ class ReplayMemberTest {
             }
             lock.lock();
             try {
-                long ticket = ++next[0];
+                long ticket = counts.merge("next", 1L, Long::sum);
                 if (what.equals("half")) {
                     runs.incrementAndGet();
                     halfRun.await();
@@ -101,6 +102,10 @@ class ReplayMemberTest {
     }
 
     private ReplayMember member(String folder) throws Exception {
+        return member(folder, new LaneCode(3, "1"));
+    }
+
+    private ReplayMember member(String folder, LaneCode code) throws Exception {
         ReplayMember member =
                 new ReplayMember(
                         new ReplayMember.Parts(
@@ -115,7 +120,7 @@ class ReplayMemberTest {
                                         ZooDefs.Ids.OPEN_ACL_UNSAFE),
                                 "tickets",
                                 2,
-                                3,
+                                code,
                                 this::tickets));
         members.add(member);
         return member;
@@ -248,6 +253,112 @@ class ReplayMemberTest {
         await().until(() -> !follower.halted().isEmpty());
         assertThat(follower.halted()).contains("request 1");
         members.remove(follower);
+        assertThat(ask(1, 3, "a")).as("the service continues").isEqualTo(3);
+    }
+
+    /** A snapshot of all that this member's head names. */
+    private void quietCut(ReplayMember primary) {
+        long before = primary.snapshot();
+        primary.serving().orElseThrow().quietSoon();
+        await().until(() -> primary.snapshot() > before);
+        await().until(() -> primary.snapshot() == primary.status().segment());
+    }
+
+    @Test
+    void x13EachMemberKeepsASnapshotOfAQuietCut() throws Exception {
+        ReplayMember one = member("one");
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        ReplayMember two = member("two");
+        awaitFollowers(1);
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
+        quietCut(one);
+        await().until(() -> two.snapshot() == one.snapshot());
+        assertThat(ask(2, 1, "a")).as("requests begin again").isEqualTo(3);
+        quietCut(one);
+        quietCut(one);
+        await().until(() -> two.snapshot() == one.snapshot());
+        assertThat(ask(2, 2, "a")).isEqualTo(4);
+        kill(one);
+        assertThat(ask(1, 2, "a")).as("X10, behind a snapshot").isEqualTo(2);
+        assertThat(ask(1, 3, "a")).isEqualTo(5);
+        kill(two);
+        // The trace up to the older snapshot is let go.
+        ReplayMember again = member("two");
+        assertThat(ask(2, 2, "a")).isEqualTo(4);
+        assertThat(ask(2, 3, "a")).isEqualTo(6);
+        assertThat(again.snapshot()).isPositive();
+    }
+
+    @Test
+    void x13AnEmptyMemberBeginsWithASnapshot() throws Exception {
+        ReplayMember one = member("one");
+        for (int number = 1; number <= 3; number++) {
+            assertThat(ask(1, number, "a")).isEqualTo(number);
+            quietCut(one);
+        }
+        assertThat(ask(1, 4, "a")).isEqualTo(4);
+        ReplayMember two = member("two");
+        awaitFollowers(1);
+        assertThat(ask(1, 5, "a")).isEqualTo(5);
+        await().until(() -> two.status().stored() == one.status().segment());
+        assertThat(two.snapshot()).isPositive();
+        kill(one);
+        assertThat(ask(1, 5, "a")).isEqualTo(5);
+        assertThat(ask(1, 6, "a")).isEqualTo(6);
+    }
+
+    @Test
+    void x17AMemberOfOtherCodeStoresAndTakesOverFromASnapshot() throws Exception {
+        ReplayMember one = member("one");
+        ReplayMember two = member("two");
+        primary();
+        awaitFollowers(1);
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        kill(two);
+        ReplayMember other = member("two", new LaneCode(2, "2"));
+        awaitFollowers(1);
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
+        await().until(() -> other.status().stored() == one.status().segment());
+        kill(one);
+        await().until(() -> other.status().lacks().contains("a snapshot as of segment"));
+        assertThat(other.status().lacks())
+                .contains("code 1 in 3 lanes recorded", "this member has code 2 in 2 lanes");
+        assertThat(other.serving()).isEmpty();
+        kill(other);
+        // What knows the code goes on, and keeps a snapshot before it ends.
+        ReplayMember again = member("one");
+        assertThat(ask(1, 3, "a")).isEqualTo(3);
+        quietCut(again);
+        kill(again);
+        member("one", new LaneCode(2, "2"));
+        assertThat(ask(1, 3, "a")).isEqualTo(3);
+        assertThat(ask(2, 1, "a")).isEqualTo(4);
+    }
+
+    @Test
+    void x17ATraceOfOtherCodeIsNotReplayed() throws Exception {
+        ReplayMember one = member("one");
+        ReplayMember two = member("two");
+        primary();
+        awaitFollowers(1);
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        await().until(() -> two.status().stored() == one.status().segment());
+        kill(two);
+        quietCut(one);
+        kill(one);
+        // It takes over from its snapshot; the other one has none, and the trace of the former
+        // code.
+        member("one", new LaneCode(2, "2"));
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
+        ReplayMember late;
+        try {
+            late = member("two", new LaneCode(2, "2"));
+            await().until(() -> !late.halted().isEmpty());
+            assertThat(late.halted()).contains("recorded by code 1 in 3 lanes", "empty folder");
+            members.remove(late);
+        } catch (ServiceException e) {
+            assertThat(e).hasMessageContaining("recorded by code 1 in 3 lanes");
+        }
         assertThat(ask(1, 3, "a")).as("the service continues").isEqualTo(3);
     }
 }

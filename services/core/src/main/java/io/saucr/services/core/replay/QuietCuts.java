@@ -15,6 +15,7 @@ public final class QuietCuts {
 
     private long bytes;
     private long sinceMillis;
+    private boolean asked;
     private boolean drains;
     private long changesMillis;
     private long pauseMillis = DRAIN_MILLIS;
@@ -28,6 +29,11 @@ public final class QuietCuts {
     /** So many bytes were cut. */
     public void recorded(long more) {
         bytes += more;
+    }
+
+    /** One is due now, whatever happened. */
+    public void ask() {
+        asked = true;
     }
 
     /** Whether requests may begin now. */
@@ -44,7 +50,7 @@ public final class QuietCuts {
     }
 
     private boolean isDue(long nowMillis) {
-        return bytes >= BYTES || (bytes > 0 && nowMillis - sinceMillis >= MILLIS);
+        return asked || bytes >= BYTES || (bytes > 0 && nowMillis - sinceMillis >= MILLIS);
     }
 
     /** Whether it waits for requests to end. */
@@ -55,6 +61,7 @@ public final class QuietCuts {
     /** There was a quiet cut ({@link Recording#restartQuietly}). */
     public void cutQuietly(long nowMillis) {
         bytes = 0;
+        asked = false;
         sinceMillis = nowMillis;
         changesMillis = nowMillis;
         drains = false;

@@ -45,6 +45,11 @@ final class TraceChecks {
                 lanes,
                 segment.lanes().size());
         demand(
+                segment.barrier() != Barrier.QUIET
+                        || segment.until().stream().allMatch(it -> it == 0),
+                "a quiet cut with events up to clocks %s",
+                segment.until());
+        demand(
                 segment.barrier() != Barrier.QUIET || requests.open().isEmpty(),
                 "a quiet cut with %d open requests",
                 requests.open().size());

@@ -44,6 +44,18 @@ class FlowTest {
     }
 
     @Test
+    void x13AQuietCutThatIsAskedForIsDueAtOnce() {
+        QuietCuts cuts = new QuietCuts(0);
+        assertThat(cuts.mayBegin(1)).isTrue();
+        cuts.ask();
+        assertThat(cuts.mayBegin(1)).isFalse();
+        assertThat(cuts.mayBegin(1_001)).isTrue();
+        assertThat(cuts.mayBegin(2_001)).as("it is due until there is one").isFalse();
+        cuts.cutQuietly(2_500);
+        assertThat(cuts.mayBegin(100_000)).isTrue();
+    }
+
+    @Test
     void x14AMemberThatDiffersLoadsASnapshotAndIfItDiffersAgainStoresOnly() {
         Quarantine quarantine = new Quarantine();
         assertThat(quarantine.mayBecomePrimary()).isTrue();

@@ -172,4 +172,12 @@ class TraceChecksTest {
                 segment(Barrier.QUIET, List.of(0, 0, 0), List.of(), List.of(), List.of()),
                 "a quiet cut with 2 open requests");
     }
+
+    /** A snapshot is as of that segment, and taken before what is behind its barrier. */
+    @Test
+    void x13AQuietCutWithEventsIsRefused() {
+        refused(
+                segment(Barrier.QUIET, List.of(0, 1, 0), List.of(), List.of(), List.of()),
+                "a quiet cut with events up to clocks [0, 1, 0]");
+    }
 }
