@@ -29,6 +29,8 @@ import java.util.Map;
  *     it does, or they share none
  * @param ensemble whether the ensemble is connected
  * @param stopped why this member does not go on; empty text where it does
+ * @param replays what replays segments here, such as {@code code 7-jdk17 in 8 lanes}; empty text if
+ *     segments are turns (X17)
  */
 public record MemberStatus(
         String member,
@@ -48,17 +50,20 @@ public record MemberStatus(
         long lastCommitMicros,
         String store,
         boolean ensemble,
-        String stopped) {
+        String stopped,
+        String replays) {
 
     /** Of a service that runs alone. */
     public static final MemberStatus NONE =
             new MemberStatus(
                     "", "", 0, "", "", 0, 0, 0, "", List.of(), Map.of(), false, "", 0, 0, "", false,
-                    "");
+                    "", "");
 
     public MemberStatus {
         holders = List.copyOf(holders);
         followers = Map.copyOf(followers);
+        // The status of an older release has none.
+        replays = replays == null ? "" : replays;
     }
 
     /**

@@ -4,6 +4,7 @@ import io.saucr.services.journal.ForceMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.common.PathUtils;
 
 /** What a service survives, and so when a turn of it is final. Immutable. */
@@ -52,6 +53,30 @@ public sealed interface Protection {
     static Speculative speculative(String group) {
         return new Speculative(
                 group, Duration.ofMillis(2), Duration.ofSeconds(1), true, Optional.empty());
+    }
+
+    /**
+     * As {@link #standby}, for handlers that run in parallel and see each other's work: the primary
+     * runs them in lanes and records in which order they acquired locks and called maps; other
+     * members replay that, also in parallel (X1 to X19). A reply leaves once the head names the end
+     * of its request. When the primary is lost, another member continues in the middle of the
+     * requests that were running.
+     *
+     * <p>What this version does not support is refused: it takes requests of {@link
+     * Services#client()} alone, without queries, timers, outputs, messages to services or HTTP. The
+     * handlers' code is not checked: all that they share and that differs between runs has to go
+     * through {@link io.saucr.services.replay.LaneState} and {@link
+     * io.saucr.services.replay.LaneTurn}. A member that finds out that its handler did something
+     * else than the primary's halts.
+     *
+     * @param lanes in which handlers run, from 1 to {@value #MOST_LANES}
+     * @param code names the release of the handlers: 1 to 40 letters, digits, dots, dashes and
+     *     underscores. It has to change with whatever a handler may do. Members with another one,
+     *     or on another JDK, do not replay each other's work (X17)
+     * @throws IllegalArgumentException if there can not be so many lanes, or no such code
+     */
+    static Replay replay(int lanes, String code) {
+        return new Replay(lanes, code, 2, Optional.empty());
     }
 
     /** Where the segments of a service with standbys are kept. Immutable. */
@@ -463,6 +488,56 @@ public sealed interface Protection {
                                 + " not null");
             }
             return new Speculative(group, every, grace, early, Optional.of(address));
+        }
+    }
+
+    /**
+     * Members that replay.
+     *
+     * @param lanes in which handlers run
+     * @param code names the release of the handlers, as {@link Protection#replay} says
+     * @param copies members that sync a segment before what it holds is final, from 1
+     * @param members where other members reach this one; empty for the host that the service
+     *     listens at, at a port that the system chooses
+     */
+    record Replay(int lanes, String code, int copies, Optional<Address> members)
+            implements Protection {
+
+        private static final Pattern CODE = Pattern.compile("[0-9A-Za-z._-]{1,40}");
+
+        public Replay {
+            if (lanes < 1 || lanes > MOST_LANES) {
+                throw new IllegalArgumentException(
+                        "replay(lanes, code) takes 1 to " + MOST_LANES + " lanes, not " + lanes);
+            }
+            if (code == null || !CODE.matcher(code).matches()) {
+                throw new IllegalArgumentException(
+                        "replay(lanes, code) takes a code of 1 to 40 letters, digits, dots, dashes"
+                                + " and underscores, as in \"7\", not "
+                                + (code == null ? "null" : "\"" + code + "\""));
+            }
+            if (copies < 1 || copies > Standby.MOST_COPIES) {
+                throw new IllegalArgumentException(
+                        "copies are from 1 to " + Standby.MOST_COPIES + ", not " + copies);
+            }
+            if (members == null) {
+                throw new IllegalArgumentException("members is an Optional, not null");
+            }
+        }
+
+        /** The same with another number of members that have each segment; default 2. */
+        public Replay copies(int other) {
+            return new Replay(lanes, code, other, members);
+        }
+
+        /** The same, reached by other members at this address. */
+        public Replay members(Address at) {
+            if (at == null) {
+                throw new IllegalArgumentException(
+                        "members(...) takes the address where other members reach this one, not"
+                                + " null");
+            }
+            return new Replay(lanes, code, copies, Optional.of(at));
         }
     }
 }

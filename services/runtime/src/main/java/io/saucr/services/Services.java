@@ -7,9 +7,12 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.local.BirthOrder;
 import io.saucr.services.local.LocalService;
 import io.saucr.services.move.ProtectionMove;
+import io.saucr.services.replay.LaneService;
+import io.saucr.services.replay.LaneState;
 import io.saucr.services.speculative.MemberService;
 import io.saucr.services.standby.FolderRestore;
 import io.saucr.services.standby.MemberLoss;
+import io.saucr.services.standby.ReplayService;
 import io.saucr.services.standby.StandbyService;
 import io.saucr.services.turns.Http;
 import io.saucr.services.turns.Place;
@@ -234,6 +237,29 @@ public final class Services {
             Function<State, ? extends Service> constructor, Protection.Standby protection)
             throws IOException, InterruptedException {
         return StandbyService.start(Disk.local(), place, constructor, protection, halt);
+    }
+
+    /**
+     * Starts one member of a service whose handlers run in lanes: the same line on each, with a
+     * folder of its own. Returns once it knows whom it follows, or is primary; waits for the
+     * ensemble as long as it takes.
+     *
+     * @param constructor makes the service from its state, in each life of this member: what it
+     *     holds beside its state is new then
+     * @param protection in how many lanes, and which release of the handlers this is
+     * @return runs until it is closed; then another member takes over. When it must not go on, as
+     *     its disk fails or its handlers did something else than the primary's, it halts: {@link
+     *     #onHalt} (K8, X14)
+     * @throws IllegalArgumentException if the service, one of its types or a setting of this place
+     *     is not supported; says which. Nothing was changed
+     * @throws IOException where folder, port or keys cannot be used; says what to do
+     * @throws ServiceException where the head is not for this folder; says why, and what to do
+     * @throws InterruptedException where the thread is interrupted; nothing runs then
+     */
+    public RunningService run(
+            Function<LaneState, ? extends LaneService> constructor, Protection.Replay protection)
+            throws IOException, InterruptedException {
+        return ReplayService.start(Disk.local(), place, constructor, protection, halt);
     }
 
     /**

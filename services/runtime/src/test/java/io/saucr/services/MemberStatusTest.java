@@ -27,6 +27,7 @@ class MemberStatusTest {
                 0,
                 "",
                 true,
+                "",
                 "");
     }
 

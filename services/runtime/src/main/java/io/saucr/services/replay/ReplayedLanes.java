@@ -320,6 +320,17 @@ public final class ReplayedLanes {
         return request.reply;
     }
 
+    /** The number of a channel's next request. */
+    public synchronized long nextNumber(long sender) {
+        long last = requests.consumed().getOrDefault(sender, 0L);
+        for (Open each : requests.open()) {
+            if (each.sender() == sender) {
+                last = each.number();
+            }
+        }
+        return last + 1;
+    }
+
     /** Whether a request began, or has its answer. */
     private boolean isTaken(Asked request) {
         switch (requests.offer(request.sender, request.number)) {
@@ -634,7 +645,7 @@ public final class ReplayedLanes {
 
     void threw(Begin request, Throwable e) {
         LOG.info(
-                "request {} (number {} of sender {}) threw, and is dead-lettered",
+                "request {} (number {} of sender {}) threw: what it changed stays",
                 request.request(),
                 request.number(),
                 request.sender(),

@@ -719,6 +719,7 @@ final class Member
                 now == null ? 0 : now.lastCommitMicros(),
                 now == null ? "" : now.storeProblem(),
                 node.isConnected(),
-                refusal);
+                refusal,
+                parts.lanes().map(LaneCode::toString).orElse(""));
     }
 }

@@ -51,6 +51,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,8 +60,8 @@ import org.slf4j.LoggerFactory;
  * A member of a service whose handlers run in lanes: it replays the segments that the head names,
  * and as primary it records. Head, segments, folders and links are those of standbys (X4).
  *
- * <p>Not in the API yet. It takes no messages from the network, has no flow control, and a member
- * whose handler differs stops. A snapshot copies the state while lanes stand at the quiet cut.
+ * <p>It has no flow control by followers, and a member whose handler differs stops. A snapshot
+ * copies the state while lanes stand at the quiet cut.
  */
 final class ReplayMember implements AutoCloseable {
 
@@ -86,7 +87,24 @@ final class ReplayMember implements AutoCloseable {
             String name,
             int copies,
             LaneCode code,
-            Function<LaneState, LaneHandler> constructor) {}
+            Function<LaneState, LaneHandler> constructor,
+            NetOptions net,
+            Address at,
+            Fronts fronts,
+            Consumer<String> owner) {}
+
+    /** Opens where clients meet a primary. */
+    @FunctionalInterface
+    interface Fronts {
+
+        /**
+         * Listens.
+         *
+         * @return empty if nobody is to reach it
+         * @throws IOException if port or keys can not be used; says what to do
+         */
+        Optional<LaneFront> open(ReplayedLanes lanes) throws IOException;
+    }
 
     /** A quiet cut as of which a snapshot is to be written. */
     private record Mark(SegmentId at, List<Incarnation> starts) {}
@@ -104,6 +122,7 @@ final class ReplayMember implements AutoCloseable {
     private final MemberFolder folder;
     private volatile boolean closing;
     private volatile Optional<ReplayedLanes> serving = Optional.empty();
+    private volatile Optional<LaneFront> front = Optional.empty();
     private volatile String halted = "";
 
     /**
@@ -156,7 +175,7 @@ final class ReplayMember implements AutoCloseable {
         MemberLinks links =
                 MemberLinks.open(
                         Transport.shared(),
-                        NetOptions.plain(),
+                        parts.net(),
                         new MemberFrame.Hello(
                                 parts.name(),
                                 folder.birth(),
@@ -167,7 +186,7 @@ final class ReplayMember implements AutoCloseable {
                         thread,
                         member::heartbeat);
         opened.push(links);
-        Address at = links.listen(new Address("127.0.0.1", 0));
+        Address at = links.listen(parts.at());
         StandbyNode node =
                 new StandbyNode(parts.path(), folder.member(), at.toString(), thread, member);
         opened.push(node);
@@ -224,16 +243,20 @@ final class ReplayMember implements AutoCloseable {
 
     private void live(Replicated life) throws InterruptedException {
         Trace trace = new Trace(life);
+        Optional<LaneFront> opened = Optional.empty();
         try {
             Guard.Start start = life.recover(trace);
             ReplayedLanes lanes = trace.lanes();
             lanes.takeOver(ReplayedLanes.MOST_ATTEMPTS);
             Naming naming = new Naming(life, lanes, start.newestTurn());
+            opened = parts.fronts().open(lanes);
+            opened.ifPresent(it -> member.serves(it.address()));
             life.begin(naming);
             life.confirm();
             TraceCuts cuts = new TraceCuts(lanes, parts.code(), start.newestTurn());
             life.cuts(cuts);
             trace.recorded.into(cuts, naming);
+            front = opened;
             serving = Optional.of(lanes);
             if (life.needsBase()) {
                 lanes.quietSoon();
@@ -247,6 +270,8 @@ final class ReplayMember implements AutoCloseable {
             }
         } finally {
             serving = Optional.empty();
+            front = Optional.empty();
+            opened.ifPresent(LaneFront::close);
             if (!trace.close()) {
                 halt("a handler of " + parts.name() + " does not end, and its life is over");
             }
@@ -420,6 +445,7 @@ final class ReplayMember implements AutoCloseable {
     private void halt(String reason) {
         LOG.error("{}: stops: {}", parts.name(), reason);
         halted = reason;
+        parts.owner().accept(reason);
         started.completeExceptionally(new ServiceException(reason));
         Thread closes = new Thread(this::close, "end of " + parts.name());
         closes.setDaemon(true);
@@ -466,6 +492,16 @@ final class ReplayMember implements AutoCloseable {
     /** Lanes of the life in which this member is primary; empty if it is not. */
     Optional<ReplayedLanes> serving() {
         return serving;
+    }
+
+    /** Where clients meet this member while it is primary. */
+    Optional<Address> address() {
+        return front.map(LaneFront::address);
+    }
+
+    /** Generation of the service; empty before it is known. */
+    Optional<Birth> birth() {
+        return folder.birth();
     }
 
     /** As of which segment the newest snapshot is; 0 without one. */

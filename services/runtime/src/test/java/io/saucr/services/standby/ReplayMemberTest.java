@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.services.Address;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.ensemble.ServicePath;
@@ -14,6 +15,7 @@ import io.saucr.services.replay.LaneMap;
 import io.saucr.services.replay.LaneState;
 import io.saucr.services.replay.ReplayedLanes;
 import io.saucr.services.replay.ReplayedLanes.Reply;
+import io.saucr.services.wire.NetOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -121,7 +123,11 @@ class ReplayMemberTest {
                                 "tickets",
                                 2,
                                 code,
-                                this::tickets));
+                                this::tickets,
+                                NetOptions.plain(),
+                                new Address("127.0.0.1", 0),
+                                lanes -> Optional.empty(),
+                                reason -> {}));
         members.add(member);
         return member;
     }

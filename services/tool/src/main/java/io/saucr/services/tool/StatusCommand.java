@@ -213,6 +213,9 @@ final class StatusCommand implements Callable<Integer> {
                                 member.copies().isEmpty() ? "-" : member.copies(),
                                 Integer.toString(member.followers().size()),
                                 member.lacks().isEmpty() ? "-" : Output.line(member.lacks()))));
+        if (!member.replays().isEmpty()) {
+            output.out().printf("%nThis member replays with %s%n", Output.line(member.replays()));
+        }
         if (!member.stopped().isEmpty()) {
             output.out().printf("%nThis member stopped: %s%n", Output.line(member.stopped()));
         }

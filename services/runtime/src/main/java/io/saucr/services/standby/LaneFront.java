@@ -1,0 +1,201 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.Address;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Frame;
+import io.saucr.services.net.Connection;
+import io.saucr.services.net.LinkListener;
+import io.saucr.services.net.Peers;
+import io.saucr.services.replay.LaneHandlers;
+import io.saucr.services.replay.ReplayedLanes;
+import io.saucr.services.replay.ReplayedLanes.Reply;
+import io.saucr.services.turns.Place;
+import io.saucr.services.wire.Transport;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where clients without a generation meet the primary of a service with lanes. Requests share a
+ * fixed number of channels (X1): one at a time in each, until its reply is final. So no more than
+ * that are open or not final, and replies that are kept for a successor are bounded, too. All but
+ * opening and closing on a thread of its own.
+ */
+final class LaneFront implements LinkListener, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LaneFront.class);
+
+    /** Requests at most that are open, or not final. */
+    static final int CHANNELS = 256;
+
+    /** Requests at most that wait for a channel, and their bytes. */
+    private static final int MOST_WAITING = 10_000;
+
+    private static final long MOST_WAITING_BYTES = 64L << 20;
+
+    @SuppressWarnings("ArrayRecordComponent") // Not compared.
+    private record Asked(Connection from, long request, byte[] body) {}
+
+    private final ReplayedLanes lanes;
+    private final LaneHandlers handlers;
+    private final ExecutorService thread;
+    private final Peers peers;
+    private final Address address;
+    private final Deque<Long> free = new ArrayDeque<>();
+    private final Deque<Asked> waiting = new ArrayDeque<>();
+    private long waitingBytes;
+
+    /**
+     * Listens; what arrives is handled from now on.
+     *
+     * @param lanes of a primary
+     * @param handlers to look for types
+     * @throws IOException if port or keys can not be used; says what to do
+     */
+    LaneFront(Place place, ReplayedLanes lanes, LaneHandlers handlers, Random random)
+            throws IOException {
+        this.lanes = lanes;
+        this.handlers = handlers;
+        for (long channel = 1; channel <= CHANNELS; channel++) {
+            free.add(channel);
+        }
+        thread =
+                Executors.newSingleThreadExecutor(
+                        task -> {
+                            Thread made = new Thread(task, "clients of " + place.name());
+                            made.setDaemon(true);
+                            return made;
+                        });
+        boolean done = false;
+        try {
+            peers = Peers.open(Transport.shared(), place.name(), place.net(), this, thread, random);
+            address = peers.listen(place.listen());
+            done = true;
+        } finally {
+            if (!done) {
+                thread.shutdown();
+            }
+        }
+    }
+
+    /** Where it listens. */
+    Address address() {
+        return address;
+    }
+
+    @Override
+    public void up(Connection link) {
+        if (!link.nameless()) {
+            link.close(
+                    "a service with Protection.replay takes requests of clients without a"
+                            + " generation alone, as Services.client() opens them, and not of "
+                            + (link.outside() ? "client " : "service ")
+                            + link.peer());
+        }
+    }
+
+    @Override
+    public void frame(Connection link, Frame frame) {
+        if (frame instanceof Frame.Ask it) {
+            Optional<String> refusal = refusal(it.body());
+            if (refusal.isPresent()) {
+                link.send(new Frame.Refused(it.request(), refusal.get()));
+                return;
+            }
+            byte[] body = LaneHandlers.encode(it.body());
+            waiting.add(new Asked(link, it.request(), body));
+            waitingBytes += body.length;
+            askNext();
+        }
+        // A client without a generation that was told nothing early says nothing else of use.
+    }
+
+    private Optional<String> refusal(Body body) {
+        if (waiting.size() >= MOST_WAITING
+                || waitingBytes + body.bytes().length > MOST_WAITING_BYTES) {
+            return Optional.of(
+                    waiting.size()
+                            + " requests of "
+                            + waitingBytes
+                            + " bytes wait already: ask again later");
+        }
+        return handlers.refusal(body);
+    }
+
+    private void askNext() {
+        while (!waiting.isEmpty() && !free.isEmpty()) {
+            Asked next = waiting.remove();
+            waitingBytes -= next.body().length;
+            long channel = free.remove();
+            var unused =
+                    lanes.ask(channel, lanes.nextNumber(channel), next.body())
+                            .whenComplete(
+                                    (reply, failure) -> answered(next, channel, reply, failure));
+        }
+    }
+
+    /** Any thread. */
+    private void answered(Asked asked, long channel, Reply reply, Throwable failure) {
+        if (failure != null) {
+            // This member is not primary any more. Nobody here knows what became of it: the end of
+            // the connection says so.
+            LOG.debug("request {}: {}", asked.request(), failure.getMessage());
+            return;
+        }
+        try {
+            thread.execute(() -> answer(asked, channel, reply));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("request {} was answered behind the end", asked.request());
+        }
+    }
+
+    private void answer(Asked asked, long channel, Reply reply) {
+        free.add(channel);
+        if (reply.threw()) {
+            asked.from()
+                    .send(
+                            new Frame.Refused(
+                                    asked.request(),
+                                    "its handler failed, and what it changed before that stays"));
+        } else {
+            send(asked, LaneHandlers.decode(reply.bytes()));
+        }
+        askNext();
+    }
+
+    private static void send(Asked asked, Body reply) {
+        try {
+            asked.from().send(new Frame.Answer(asked.request(), Optional.of(reply)));
+        } catch (IllegalArgumentException e) {
+            asked.from()
+                    .send(
+                            new Frame.Refused(
+                                    asked.request(),
+                                    "it was handled, and its reply can not be sent: "
+                                            + e.getMessage()));
+        }
+    }
+
+    @Override
+    public void down(Connection link, String reason) {
+        waiting.removeIf(
+                it -> {
+                    boolean gone = it.from() == link;
+                    waitingBytes -= gone ? it.body().length : 0;
+                    return gone;
+                });
+    }
+
+    @Override
+    public void close() {
+        peers.close();
+        thread.shutdown();
+    }
+}

@@ -1,0 +1,300 @@
+package io.saucr.services.standby;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.services.Address;
+import io.saucr.services.Asks;
+import io.saucr.services.Client;
+import io.saucr.services.Protection;
+import io.saucr.services.Query;
+import io.saucr.services.RunningService;
+import io.saucr.services.ServiceException;
+import io.saucr.services.Services;
+import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.replay.LaneHandlers;
+import io.saucr.services.replay.LaneMap;
+import io.saucr.services.replay.LaneService;
+import io.saucr.services.replay.LaneState;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a user of {@link Protection#replay} sees: members in this JVM, and clients over sockets. */
+@Timeout(180)
+class ReplayServiceTest {
+
+    /** Takes a ticket. */
+    record Take(String who) implements Asks<Ticket> {}
+
+    record Ticket(long number, long taken) {}
+
+    /** Returns only while another one runs. */
+    record Meet() implements Asks<Ticket> {}
+
+    record Fail() implements Asks<Ticket> {}
+
+    record Unknown() implements Asks<Ticket> {}
+
+    record Look() implements Query<Ticket> {}
+
+    @TempDir Path work;
+
+    private TestServer server;
+    private final List<RunningService> running = new ArrayList<>();
+    private final CyclicBarrier meeting = new CyclicBarrier(2);
+
+    /** Gives tickets. */
+    private final class Tickets implements LaneService {
+
+        private final Lock lock;
+        private final LaneMap<String, Long> counts;
+
+        Tickets(LaneState state) {
+            lock = state.lock("tickets");
+            counts = state.map("counts", String.class, Long.class);
+        }
+
+        @Override
+        public void handlers(LaneHandlers on) {
+            on.message(Take.class, (take, turn) -> take(take.who()));
+            on.message(
+                    Meet.class,
+                    (meet, turn) -> {
+                        meeting.await(60, SECONDS);
+                        return new Ticket(0, 0);
+                    });
+            on.message(
+                    Fail.class,
+                    (fail, turn) -> {
+                        take("failed");
+                        throw new IllegalStateException("this one fails");
+                    });
+        }
+
+        private Ticket take(String who) {
+            lock.lock();
+            try {
+                return new Ticket(
+                        counts.merge("next", 1L, Long::sum), counts.merge(who, 1L, Long::sum));
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        server = new TestServer(Files.createDirectories(work.resolve("zookeeper")));
+    }
+
+    @AfterEach
+    void stop() {
+        running.forEach(RunningService::close);
+        server.close();
+    }
+
+    private Services at(String folder) {
+        return Services.at(server.connect() + "/apps/tickets")
+                .folder(work.resolve(folder))
+                .listen(new Address("127.0.0.1", 0))
+                .sessionTimeout(Duration.ofSeconds(4));
+    }
+
+    private RunningService member(String folder, String code) throws Exception {
+        RunningService member = at(folder).run(Tickets::new, Protection.replay(2, code));
+        running.add(member);
+        return member;
+    }
+
+    private static Ticket ask(Client client, Asks<Ticket> message) throws Exception {
+        return client.ask(message).get(60, SECONDS);
+    }
+
+    private static void awaitRole(RunningService member, String role) {
+        await().atMost(Duration.ofMinutes(1))
+                .until(() -> member.status().member().role().equals(role));
+    }
+
+    @Test
+    void anotherMemberGoesOnWithTheState() throws Exception {
+        RunningService one = member("one", "1");
+        awaitRole(one, "primary");
+        try (Client client = at("client").client()) {
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(1, 1));
+            RunningService two = member("two", "1");
+            await().until(() -> two.status().member().linked());
+            assertThat(one.status().member().replays())
+                    .isEqualTo("code 1-jdk" + Runtime.version().feature() + " in 2 lanes");
+            assertThat(ask(client, new Take("bob"))).isEqualTo(new Ticket(2, 1));
+            one.close();
+            awaitRole(two, "primary");
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(3, 2));
+        }
+    }
+
+    @Test
+    void handlersRunInParallel() throws Exception {
+        awaitRole(member("one", "1"), "primary");
+        try (Client client = at("client").client()) {
+            CompletableFuture<Ticket> first = client.ask(new Meet());
+            assertThat(ask(client, new Meet())).isEqualTo(new Ticket(0, 0));
+            assertThat(first.get(60, SECONDS)).isEqualTo(new Ticket(0, 0));
+        }
+    }
+
+    @Test
+    void x12ARequestThatFailsIsRefusedAndWhatItChangedStays() throws Exception {
+        awaitRole(member("one", "1"), "primary");
+        try (Client client = at("client").client()) {
+            assertThatThrownBy(() -> ask(client, new Fail()))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasMessageContaining("its handler failed, and what it changed before");
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(2, 1));
+            assertThatThrownBy(() -> ask(client, new Unknown()))
+                    .hasMessageContaining("no handler takes messages of type Unknown");
+        }
+    }
+
+    /** More requests than there are channels wait, and each has its own ticket. */
+    @Test
+    void manyRequestsAreAnsweredOnceEach() throws Exception {
+        awaitRole(member("one", "1"), "primary");
+        int count = 3 * LaneFront.CHANNELS;
+        try (Client client = at("client").client()) {
+            List<CompletableFuture<Ticket>> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                all.add(client.ask(new Take("ann")));
+            }
+            List<Long> numbers = new ArrayList<>();
+            for (CompletableFuture<Ticket> each : all) {
+                numbers.add(each.get(60, SECONDS).number());
+            }
+            assertThat(numbers).doesNotHaveDuplicates();
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(count + 1, count + 1));
+        }
+    }
+
+    /** A primary that is closed keeps a snapshot, from which other code begins. */
+    @Test
+    void x17AnotherReleaseBeginsWithTheSnapshotOfTheOneThatWasClosed() throws Exception {
+        RunningService one = member("one", "1");
+        awaitRole(one, "primary");
+        try (Client client = at("client").client()) {
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(1, 1));
+            one.close();
+            RunningService other = member("one", "2");
+            awaitRole(other, "primary");
+            assertThat(other.status().member().replays()).startsWith("code 2-jdk");
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(2, 2));
+        }
+    }
+
+    @Test
+    void aMemberOfAnotherProtectionIsRefusedAndHalts() throws Exception {
+        awaitRole(member("one", "1"), "primary");
+        assertThatThrownBy(() -> at("two").run(state -> on -> {}, Protection.standby()))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("this member would take turns");
+    }
+
+    @Test
+    void aServiceThatIsNotSupportedIsRefusedBeforeAnythingIsMade() {
+        Map<String, Services> places =
+                Map.of(
+                        "allow(...)", at("none").allow(Take.class, "x"),
+                        "checkingValues()", at("none").checkingValues(),
+                        "foldBytes(...)", at("none").foldBytes(1 << 20),
+                        "outboxBytes(...)", at("none").outboxBytes(1 << 20),
+                        "partitioned(...)", at("none").partitioned("other", 2));
+        places.forEach(
+                (setting, at) ->
+                        assertThatThrownBy(() -> at.run(Tickets::new, Protection.replay(2, "1")))
+                                .isInstanceOf(IllegalArgumentException.class)
+                                .hasMessageContaining("does not support " + setting));
+        refused(on -> {}, "has no handler");
+        refused(on -> on.message(Look.class, (look, turn) -> look), "is a Query");
+        refused(on -> on.message(String.class, (text, turn) -> text), "is not a record");
+        refused(
+                on -> {
+                    on.message(Take.class, (take, turn) -> take);
+                    on.message(Take.class, (take, turn) -> take);
+                },
+                "have a handler already");
+        assertThatThrownBy(
+                        () ->
+                                Services.without("tickets", Map.of())
+                                        .folder(work.resolve("none"))
+                                        .run(Tickets::new, Protection.replay(2, "1")))
+                .hasMessageContaining("needs an ensemble");
+        assertThat(work.resolve("none")).doesNotExist();
+        assertThatThrownBy(() -> Protection.replay(0, "1")).hasMessageContaining("not 0");
+        assertThatThrownBy(() -> Protection.replay(65, "1")).hasMessageContaining("1 to 64 lanes");
+        assertThatThrownBy(() -> Protection.replay(1, "a b")).hasMessageContaining("not \"a b\"");
+        assertThatThrownBy(() -> Protection.replay(1, null)).hasMessageContaining("not null");
+        assertThatThrownBy(() -> Protection.replay(1, "1").copies(0)).hasMessageContaining("not 0");
+    }
+
+    private void refused(Consumer<LaneHandlers> handlers, String says) {
+        assertThatThrownBy(
+                        () -> at("none").run(state -> handlers::accept, Protection.replay(2, "1")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(says);
+    }
+
+    @Test
+    void commandsThatAreNotSupportedAreRefused() throws Exception {
+        RunningService one = member("one", "1");
+        for (Consumer<RunningService> command :
+                List.<Consumer<RunningService>>of(
+                        it -> it.retry(1),
+                        it -> it.discard(1),
+                        it -> it.declareLost("a", "b"),
+                        it -> it.returnUndelivered("a"),
+                        it -> it.resume("a"),
+                        it -> it.handOver(Optional.empty()))) {
+            assertThatThrownBy(() -> command.accept(one))
+                    .isInstanceOf(ServiceException.class)
+                    .hasMessageContaining("runs with Protection.replay, which does not support");
+        }
+    }
+
+    @Test
+    void itEndsOnceItIsClosed() throws Exception {
+        RunningService one = member("one", "1");
+        awaitRole(one, "primary");
+        CountDownLatch joined = new CountDownLatch(1);
+        Thread waits =
+                new Thread(
+                        () -> {
+                            try {
+                                one.join();
+                                joined.countDown();
+                            } catch (InterruptedException e) {
+                                Thread.currentThread().interrupt();
+                            }
+                        });
+        waits.start();
+        one.close();
+        one.close();
+        assertThat(joined.await(60, SECONDS)).isTrue();
+        assertThat(one.halted()).isEmpty();
+    }
+}
