@@ -1,0 +1,2 @@
+/** Members whose handlers run in lanes, as processes. */
+package io.saucr.services.tests.replay;
