@@ -73,7 +73,11 @@ class LaneSnapshotTest {
     }
 
     private String ask(LaneMember primary, long number, String text) throws Exception {
-        CompletableFuture<Reply> reply = primary.lanes.ask(1, number, text.getBytes(UTF_8));
+        return ask(primary, 1, number, text);
+    }
+
+    private String ask(LaneMember primary, long sender, long number, String text) throws Exception {
+        CompletableFuture<Reply> reply = primary.lanes.ask(sender, number, text.getBytes(UTF_8));
         while (!reply.isDone()) {
             primary.cut(log);
         }
@@ -127,9 +131,10 @@ class LaneSnapshotTest {
                 LaneMember follower = member("follower")) {
             primary.takeOver(log, 5);
             assertThat(ask(primary, 1, "x")).isEqualTo("1:x");
+            assertThat(ask(primary, 2, 1, "w")).isEqualTo("2:w");
             LaneSnapshot snapshot = quietCut(primary);
             int segments = log.size();
-            assertThat(ask(primary, 2, "y")).isEqualTo("2:y");
+            assertThat(ask(primary, 2, "y")).isEqualTo("3:y");
             follower.follow(log);
             follower.lanes.awaitReplayed(log.size());
             assertThat(follower.snapshots).hasSize(1);
@@ -141,8 +146,9 @@ class LaneSnapshotTest {
                 assertThat(late.lanes.content()).isEqualTo(primary.lanes.content());
                 primary.kill();
                 late.takeOver(log, 5);
-                assertThat(ask(late, 2, "y")).as("X10").isEqualTo("2:y");
-                assertThat(ask(late, 3, "z")).isEqualTo("3:z");
+                assertThat(ask(late, 2, "y")).as("X10").isEqualTo("3:y");
+                assertThat(ask(late, 2, 1, "w")).as("from the snapshot").isEqualTo("2:w");
+                assertThat(ask(late, 3, "z")).isEqualTo("4:z");
                 follower.follow(log);
                 follower.lanes.awaitReplayed(log.size());
                 assertThat(follower.lanes.content()).isEqualTo(late.lanes.content());
