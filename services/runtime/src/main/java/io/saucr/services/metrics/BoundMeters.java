@@ -3,24 +3,32 @@ package io.saucr.services.metrics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.saucr.services.Measures;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceStatus;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/** The meters of one service in one registry. Any thread. */
+/**
+ * The meters of one service in one registry, until {@link #remove}. A registry gives meters with
+ * the same name and tags to all that ask for them, so there is one of these for a service in it.
+ * Any thread.
+ */
 final class BoundMeters implements Measures {
 
     private static final String PREFIX = "saucr.services.";
+    private static final String RUN = "turn.run";
 
     private final MeterRegistry registry;
     private final Tags tags;
@@ -33,17 +41,26 @@ final class BoundMeters implements Measures {
     private final MultiGauge outbox;
     private final MultiGauge ages;
 
+    /** All but the rows of the outbox. */
+    private final List<Meter> meters = new ArrayList<>();
+
     /**
      * Registers all of them.
      *
      * @param tags of each
      * @param newest what the service answered last; null where it did not
+     * @throws IllegalStateException where the registry has them already
      */
     BoundMeters(MeterRegistry registry, Tags tags, Supplier<ServiceStatus> newest) {
         this.registry = registry;
         this.tags = tags;
         this.newest = newest;
-        ran = timer("turn.run", "An input, up to the writing of its record");
+        if (registry.find(PREFIX + RUN).tags(tags).meter() != null) {
+            throw new IllegalStateException(
+                    "the registry has meters of the service %s already: close their ServiceMetrics first, or take another registry"
+                            .formatted(tags.stream().map(Tag::getValue).findFirst().orElse("")));
+        }
+        ran = timer(RUN, "An input, up to the writing of its record");
         failed = counter("turn.failed", "Handlers that threw");
         again = counter("turn.again", "Handlers that ran again, as what they saw changed");
         becameFinal = timer("turn.final", "A turn, until nothing can undo it");
@@ -70,23 +87,29 @@ final class BoundMeters implements Measures {
         ages.register(waiting, true);
     }
 
+    /** Removes all of them from the registry. */
+    void remove() {
+        showOutboxes(List.of(), List.of());
+        meters.forEach(registry::remove);
+    }
+
+    private <M extends Meter> M kept(M meter) {
+        meters.add(meter);
+        return meter;
+    }
+
     private void service() {
-        TimeGauge.builder(
-                        PREFIX + "fsync.last",
-                        this,
-                        TimeUnit.MICROSECONDS,
-                        it -> it.now(ServiceStatus::lastFsyncMicros))
-                .description("How long the last fsync took")
-                .tags(tags)
-                .register(registry);
-        gauge(
-                "nonfinal.turns",
-                "Turns that are not final",
-                it -> it.turn() - it.finalTurn());
-        bytes(
-                "nonfinal.bytes",
-                "Bytes of turns that are not final",
-                ServiceStatus::bytesNotFinal);
+        kept(
+                TimeGauge.builder(
+                                PREFIX + "fsync.last",
+                                this,
+                                TimeUnit.MICROSECONDS,
+                                it -> it.now(ServiceStatus::lastFsyncMicros))
+                        .description("How long the last fsync took")
+                        .tags(tags)
+                        .register(registry));
+        gauge("nonfinal.turns", "Turns that are not final", it -> it.turn() - it.finalTurn());
+        bytes("nonfinal.bytes", "Bytes of turns that are not final", ServiceStatus::bytesNotFinal);
         bytes(
                 "journal.bytes",
                 "Bytes of turns behind the newest base",
@@ -95,17 +118,13 @@ final class BoundMeters implements Measures {
                 "outbox.bytes",
                 "Bytes of messages that wait for peers in files",
                 ServiceStatus::bytesInFiles);
-        
-        
+
         gauge("dead.letters", "Dead letters", it -> it.deadLetters().size());
         gauge(
                 "stopped",
                 "Channels that wait for a person or another release",
                 it -> it.stopped().size());
-        gauge(
-                "outputs",
-                "Calls to the world that have not returned",
-                ServiceStatus::outputs);
+        gauge("outputs", "Calls to the world that have not returned", ServiceStatus::outputs);
         counter(
                 "duplicates",
                 "Messages that came again and were dropped, since the start",
@@ -122,10 +141,7 @@ final class BoundMeters implements Measures {
                 "member.ready",
                 "1 while this member is primary, or could take over",
                 it -> it.member().ready() ? 1 : 0);
-        gauge(
-                "member.epoch",
-                "How often a member became primary",
-                it -> it.member().epoch());
+        gauge("member.epoch", "How often a member became primary", it -> it.member().epoch());
         gauge(
                 "member.segment",
                 "The newest segment that the head names",
@@ -179,14 +195,19 @@ final class BoundMeters implements Measures {
     }
 
     private Timer timer(String name, String description) {
-        return Timer.builder(PREFIX + name).description(description).tags(tags).register(registry);
+        return kept(
+                Timer.builder(PREFIX + name)
+                        .description(description)
+                        .tags(tags)
+                        .register(registry));
     }
 
     private Counter counter(String name, String description) {
-        return Counter.builder(PREFIX + name)
-                .description(description)
-                .tags(tags)
-                .register(registry);
+        return kept(
+                Counter.builder(PREFIX + name)
+                        .description(description)
+                        .tags(tags)
+                        .register(registry));
     }
 
     private double now(ToDoubleFunction<ServiceStatus> value) {
@@ -204,25 +225,27 @@ final class BoundMeters implements Measures {
 
     private void gauge(
             String name, String description, String unit, ToDoubleFunction<ServiceStatus> value) {
-        Gauge.builder(PREFIX + name, this, it -> it.now(value))
-                .description(description)
-                .baseUnit(unit)
-                .tags(tags)
-                .register(registry);
+        kept(
+                Gauge.builder(PREFIX + name, this, it -> it.now(value))
+                        .description(description)
+                        .baseUnit(unit)
+                        .tags(tags)
+                        .register(registry));
     }
 
     /** One that the service counts, since its start. */
     private void counter(String name, String description, ToDoubleFunction<ServiceStatus> value) {
-        FunctionCounter.builder(
-                        PREFIX + name,
-                        this,
-                        it -> {
-                            ServiceStatus status = it.newest.get();
-                            return status == null ? 0 : value.applyAsDouble(status);
-                        })
-                .description(description)
-                .tags(tags)
-                .register(registry);
+        kept(
+                FunctionCounter.builder(
+                                PREFIX + name,
+                                this,
+                                it -> {
+                                    ServiceStatus status = it.newest.get();
+                                    return status == null ? 0 : value.applyAsDouble(status);
+                                })
+                        .description(description)
+                        .tags(tags)
+                        .register(registry));
     }
 
     @Override

@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p>Timers and counters are exact. Gauges are of the newest look at {@link RunningService#status},
- * which a thread of its own takes every few seconds: who reads a gauge waits for no turn. They are
- * NaN while the service does not answer, and once this is closed. Any thread.
+ * which a thread of its own takes every few seconds: reading a gauge waits for no turn. They are
+ * NaN while the service does not answer. Any thread.
  */
 public final class ServiceMetrics implements MeterBinder, AutoCloseable {
 
@@ -48,6 +48,9 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
     private final ScheduledExecutorService looking;
     private final List<BoundMeters> bound = new CopyOnWriteArrayList<>();
     private volatile ServiceStatus status;
+
+    /** Guarded by this. */
+    private boolean closed;
 
     /** Begins to look at a service, every {@link #PERIOD}. */
     public ServiceMetrics(RunningService service) {
@@ -78,8 +81,17 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 looking.scheduleWithFixedDelay(this::look, 0, millis, TimeUnit.MILLISECONDS);
     }
 
+    /**
+     * Shows the service in this registry, until {@link #close}.
+     *
+     * @throws IllegalStateException where this is closed, or the registry shows a service of that
+     *     name already
+     */
     @Override
-    public void bindTo(MeterRegistry registry) {
+    public synchronized void bindTo(MeterRegistry registry) {
+        if (closed) {
+            throw new IllegalStateException("the metrics of " + service.name() + " are closed");
+        }
         bound.add(new BoundMeters(registry, tags, () -> status));
         showOutboxes();
     }
@@ -124,13 +136,17 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
         }
     }
 
-    /** Looks no more; what is registered stays. */
+    /** Looks no more, and removes all that it registered: nothing of the service is shown. */
     @Override
     public void close() {
         service.measure(Measures.NONE);
         looking.shutdownNow();
-        status = null;
-        showOutboxes();
+        synchronized (this) {
+            // A look that comes to its end later finds no registry.
+            closed = true;
+            bound.forEach(BoundMeters::remove);
+            bound.clear();
+        }
     }
 
     /** Tells all registries. */

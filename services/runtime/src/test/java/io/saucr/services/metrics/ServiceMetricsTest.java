@@ -1,8 +1,10 @@
 package io.saucr.services.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -82,8 +84,74 @@ class ServiceMetricsTest {
             assertThat(registry.get("saucr.services.fsync").timer().count()).isPositive();
             assertThat(documented()).isEqualTo(registered(registry));
         }
-        assertThat(gauge(registry, "dead.letters")).isNaN();
         bank.close();
+    }
+
+    private RunningService bank() throws Exception {
+        return Services.without("north", Map.of())
+                .folder(temp.resolve("north"))
+                .run(state -> new Bank(state, new ArrayList<>(), Set.of()), Protection.local());
+    }
+
+    private static Client teller(RunningService bank) throws Exception {
+        return Services.without("north", Map.of("north", bank.address())).client("teller");
+    }
+
+    /** A partition that left, and a member that ended, must not be shown as one that hangs. */
+    @Test
+    void closedMetricsLeaveNothingInAnyRegistry() throws Exception {
+        SimpleMeterRegistry first = new SimpleMeterRegistry();
+        SimpleMeterRegistry second = new SimpleMeterRegistry();
+        Counter other = first.counter("other", "service", "north");
+        try (RunningService bank = bank()) {
+            try (ServiceMetrics metrics = new ServiceMetrics(bank, Duration.ofMillis(20));
+                    Client teller = teller(bank)) {
+                metrics.bindTo(first);
+                metrics.bindTo(second);
+                ask(teller, new Bank.Open("ann", 100));
+                await().until(() -> first.find("saucr.services.outbox").gauge() != null);
+                await().until(() -> second.find("saucr.services.outbox.age").gauge() != null);
+            }
+            assertThat(first.getMeters()).containsExactly(other);
+            assertThat(second.getMeters()).isEmpty();
+        }
+    }
+
+    /** As {@code release} and {@code take} of a partition do. */
+    @Test
+    void aServiceThatComesBackIsShownInTheSameRegistry() throws Exception {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        for (int start = 1; start <= 2; start++) {
+            try (RunningService bank = bank();
+                    ServiceMetrics metrics = new ServiceMetrics(bank, Duration.ofMillis(20));
+                    Client teller = teller(bank)) {
+                metrics.bindTo(registry);
+                ask(teller, new Bank.Open("ann" + start, 100));
+                await().until(() -> gauge(registry, "journal.bytes") > 0);
+                assertThat(registry.get("saucr.services.turn.run").timer().count()).isPositive();
+            }
+        }
+    }
+
+    /** Its gauges would be those of the first, and go with them. */
+    @Test
+    void aRegistryShowsAServiceOnce() throws Exception {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        try (RunningService bank = bank()) {
+            ServiceMetrics metrics = new ServiceMetrics(bank);
+            metrics.bindTo(registry);
+            assertThatThrownBy(() -> metrics.bindTo(registry))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("meters of the service north already");
+            try (ServiceMetrics another = new ServiceMetrics(bank)) {
+                assertThatThrownBy(() -> another.bindTo(registry))
+                        .hasMessageContaining("close their ServiceMetrics first");
+            }
+            assertThat(registry.find("saucr.services.turn.run").timer()).isNotNull();
+            metrics.close();
+            assertThatThrownBy(() -> metrics.bindTo(registry)).hasMessageContaining("are closed");
+            assertThat(registry.getMeters()).isEmpty();
+        }
     }
 
     private static void ask(Client client, Object message) throws Exception {

@@ -187,6 +187,9 @@ class StarterTest {
             RunningPartitions here = services.runningPartitions("bank").orElseThrow();
             here.release(1);
             assertThat(services.running()).containsOnlyKeys("bank.0", "bank.2");
+            assertThat(get(one, "/actuator/metrics/saucr.services.stopped"))
+                    .contains("bank.0", "bank.2")
+                    .doesNotContain("bank.1");
             Path moved = Files.createDirectories(folder.resolve("two/bank")).resolve("1");
             Path unused = Files.move(folder.resolve("one/bank/1"), moved);
             ConfigurableApplicationContext two =
@@ -201,6 +204,8 @@ class StarterTest {
             unused = Files.move(moved, folder.resolve("one/bank/1"));
             here.take(1);
             assertThat(get(one, "/actuator/health")).contains("\"bank.1\":{\"deadLetters\":0");
+            assertThat(get(one, "/actuator/metrics/saucr.services.stopped?tag=service:bank.1"))
+                    .contains("\"value\":0.0");
             assertThat(client.ask(new Balance(ann)).join()).isEqualTo(new Cents(90));
         }
     }
