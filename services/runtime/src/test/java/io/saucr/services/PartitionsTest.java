@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -144,6 +146,58 @@ class PartitionsTest {
         for (int key = 0; key < 40; key++) {
             assertThat(sum(client, "key" + key)).isEqualTo(key);
         }
+    }
+
+    /** A handler of it may hang. */
+    private final class Hanging implements Service {
+
+        Hanging(State unused) {}
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(
+                    Sums.Add.class,
+                    (add, turn) -> {
+                        if (add.cents() < 0) {
+                            hanging.release();
+                            released.await();
+                        }
+                        turn.reply(new Sums.Sum(add.cents()));
+                    });
+        }
+    }
+
+    private final Semaphore hanging = new Semaphore(0);
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    private static long turnThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(it -> it.getName().startsWith("turns sums "))
+                .count();
+    }
+
+    /** As many hang as there are threads for turns, and more. */
+    @Test
+    void handlersThatHangHoldUpNoOtherPartition() throws Exception {
+        int processors = Runtime.getRuntime().availableProcessors();
+        Partitions sums = at("left").partitions(processors + 2);
+        RunningPartitions running = sums.run(Hanging::new, Protection.local());
+        opened.add(running);
+        Client client = client(sums);
+        assertThat(turnThreads()).isLessThanOrEqualTo(processors);
+        List<CompletableFuture<Sums.Sum>> late = new ArrayList<>();
+        for (int number = 0; number <= processors; number++) {
+            late.add(client.ask(new Sums.Add("key" + key(sums, number), -1)));
+            hanging.acquire();
+        }
+        String other = "key" + key(sums, processors + 1);
+        assertThat(client.ask(new Sums.Add(other, 5)).join().cents()).isEqualTo(5);
+        assertThat(running.partition(processors + 1).status().finalTurn()).isPositive();
+        assertThat(late).noneMatch(CompletableFuture::isDone);
+
+        released.countDown();
+        late.forEach(it -> assertThat(it.join().cents()).isEqualTo(-1));
+        await().until(() -> turnThreads() <= processors);
     }
 
     @Test

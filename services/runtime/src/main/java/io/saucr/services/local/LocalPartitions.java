@@ -12,6 +12,8 @@ import io.saucr.services.journal.SharedJournal;
 import io.saucr.services.turns.PartitionsHere;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.Routing;
+import io.saucr.services.turns.SharedTurnThreads;
+import io.saucr.services.turns.TurnThreads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -25,7 +27,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Partitions of a service in this process with a folder each (K18, K19). They share a journal, so
- * that one fsync covers the turns of all. Any thread.
+ * that one fsync covers the turns of all, and the threads that run turns. Any thread.
  */
 public final class LocalPartitions extends PartitionsHere<LocalService> {
 
@@ -36,6 +38,7 @@ public final class LocalPartitions extends PartitionsHere<LocalService> {
 
     private final Function<State, ? extends Service> constructor;
     private final SharedJournal journal;
+    private final TurnThreads threads;
 
     private LocalPartitions(
             Place place,
@@ -46,6 +49,7 @@ public final class LocalPartitions extends PartitionsHere<LocalService> {
         super(place, count, halt);
         this.constructor = constructor;
         this.journal = journal;
+        threads = new SharedTurnThreads(place.name(), Runtime.getRuntime().availableProcessors());
     }
 
     /**
@@ -117,6 +121,7 @@ public final class LocalPartitions extends PartitionsHere<LocalService> {
                     ServiceFolder folder = journal.open(own.folder(), own.name());
                     return OwnDisk.of(folder, journal::join, own.segmentBytes());
                 },
+                threads,
                 halted);
     }
 

@@ -14,6 +14,7 @@ import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.EngineService;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.TurnLoop;
+import io.saucr.services.turns.TurnThreads;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -58,6 +59,7 @@ public final class LocalService extends EngineService {
                 place.inLanes(protection.lanes()),
                 constructor,
                 random -> OwnDisk.open(disk, place.folder(), place.name(), options, random),
+                TurnThreads.own(),
                 halt);
     }
 
@@ -66,12 +68,16 @@ public final class LocalService extends EngineService {
         OwnDisk open(SecureRandom random) throws IOException;
     }
 
-    /** The same with its turns in any log. */
+    /** The same with its turns in any log, and on any threads. */
     static LocalService start(
-            Place place, Function<State, ? extends Service> constructor, Opening opening, Halt halt)
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Opening opening,
+            TurnThreads threads,
+            Halt halt)
             throws IOException, InterruptedException {
         LocalService service = new LocalService(place, halt);
-        service.start(() -> service.begin(constructor, opening));
+        service.start(() -> service.begin(constructor, opening, threads));
         return service;
     }
 
@@ -82,13 +88,14 @@ public final class LocalService extends EngineService {
         }
     }
 
-    private void begin(Function<State, ? extends Service> constructor, Opening opening)
+    private void begin(
+            Function<State, ? extends Service> constructor, Opening opening, TurnThreads threads)
             throws IOException, InterruptedException {
         long begun = System.nanoTime();
         SecureRandom random = new SecureRandom();
         guard = opening.open(random);
         opened(guard);
-        Address address = listen(constructor, guard, random);
+        Address address = listen(constructor, guard, random, threads);
         takeHead(address);
         confirming = true;
         engine.begin();

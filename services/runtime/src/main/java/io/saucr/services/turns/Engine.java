@@ -26,8 +26,9 @@ import org.slf4j.LoggerFactory;
  * What runs a service while it is primary: a {@link Front}, and a {@link Life} behind it. Where a
  * life ends as its turns are undone, the next one begins from memory behind the same front (K21);
  * every other end is the owner's. A process has one engine of a local service, and one after the
- * other of a service whose members take turns. One thread runs turns, two write snapshots and read
- * files, two make calls to the world and look after room; those that move frames are the process's.
+ * other of a service whose members take turns. One thread at a time runs turns, two write snapshots
+ * and read files, two make calls to the world and look after room; those that move frames are the
+ * process's.
  *
  * <p>It is made in steps, as which process is to serve is decided between them: {@link #open}
  * recovers, {@link #listen} makes its address known to the caller, which then becomes primary, and
@@ -54,6 +55,7 @@ public final class Engine {
     private final Function<State, ? extends Service> constructor;
     private final Guard guard;
     private final SecureRandom random;
+    private final TurnThreads threads;
     private final Consumer<Ending> owner;
     private final RoomWatch room;
     private final ScheduledExecutorService calling;
@@ -73,12 +75,14 @@ public final class Engine {
             Function<State, ? extends Service> constructor,
             Guard guard,
             SecureRandom random,
+            TurnThreads threads,
             Consumer<Ending> owner)
             throws IOException {
         this.place = place;
         this.constructor = constructor;
         this.guard = guard;
         this.random = random;
+        this.threads = threads;
         this.owner = owner;
         life = born();
         room = new RoomWatch(place, guard.room());
@@ -91,6 +95,7 @@ public final class Engine {
      * does.
      *
      * @param guard ended by the caller, after the engine
+     * @param threads give its turns their thread, which may be one of several services'
      * @param owner hears once why the engine must not go on, on any thread of it, and must not wait
      *     for its end; no step begins after that
      * @throws IllegalArgumentException where the service or one of its types is not allowed
@@ -101,13 +106,25 @@ public final class Engine {
             Function<State, ? extends Service> constructor,
             Guard guard,
             SecureRandom random,
+            TurnThreads threads,
             Consumer<Ending> owner)
             throws IOException {
-        return new Engine(place, constructor, guard, random, owner);
+        return new Engine(place, constructor, guard, random, threads, owner);
+    }
+
+    /** The same with a thread of its own for turns. */
+    public static Engine open(
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Guard guard,
+            SecureRandom random,
+            Consumer<Ending> owner)
+            throws IOException {
+        return open(place, constructor, guard, random, TurnThreads.own(), owner);
     }
 
     private Life born() throws IOException {
-        return Life.open(place, constructor, guard, random, this::over);
+        return Life.open(place, constructor, guard, random, threads, this::over);
     }
 
     /**

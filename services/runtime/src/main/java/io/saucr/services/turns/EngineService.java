@@ -106,9 +106,19 @@ public abstract class EngineService implements RunningService {
         }
     }
 
-    /** Makes the engine, which listens and does not answer yet, and the status page. */
+    /** With a thread of its own for turns. */
     protected final Address listen(
             Function<State, ? extends Service> constructor, Guard guard, SecureRandom random)
+            throws IOException, InterruptedException {
+        return listen(constructor, guard, random, TurnThreads.own());
+    }
+
+    /** Makes the engine, which listens and does not answer yet, and the status page. */
+    protected final Address listen(
+            Function<State, ? extends Service> constructor,
+            Guard guard,
+            SecureRandom random,
+            TurnThreads threads)
             throws IOException, InterruptedException {
         engine =
                 Engine.open(
@@ -116,6 +126,7 @@ public abstract class EngineService implements RunningService {
                         constructor,
                         guard,
                         random,
+                        threads,
                         why -> halting.halt(why.reason(), why.cause()));
         opened.push(this::endEngine);
         Address address = engine.listen();

@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One start of the engine over a state: the thread of its turns, and those that write its snapshots
- * and read its files. A crash ends it, and so do the loss of the primary's role and a rollback
- * ({@link Ending}); nothing of it is undone then, as all that it knew goes with it, and the next
- * one begins from disk or from {@link Memory}. A {@link Front} moves its frames.
+ * One start of the engine over a state: the loop of its turns, and the threads that write its
+ * snapshots and read its files. A crash ends it, and so do the loss of the primary's role and a
+ * rollback ({@link Ending}); nothing of it is undone then, as all that it knew goes with it, and
+ * the next one begins from disk or from {@link Memory}. A {@link Front} moves its frames.
  *
  * <p>Any thread but its own.
  */
@@ -46,6 +46,7 @@ public final class Life {
             Function<State, ? extends Service> constructor,
             Guard guard,
             RandomGenerator random,
+            TurnThreads threads,
             Consumer<Ending> hears)
             throws IOException {
         this.name = place.name();
@@ -81,7 +82,8 @@ public final class Life {
                         why -> {
                             over.completeExceptionally(new ServiceException(why.reason()));
                             hears.accept(why);
-                        });
+                        },
+                        threads);
     }
 
     /**
@@ -89,6 +91,7 @@ public final class Life {
      * does.
      *
      * @param guard ended by the caller, after the life
+     * @param threads give its turns their thread
      * @param hears once why the life is over, on any thread, and must not wait for its end; no step
      *     begins after that
      * @throws IllegalArgumentException where the service or one of its types is not allowed
@@ -99,9 +102,10 @@ public final class Life {
             Function<State, ? extends Service> constructor,
             Guard guard,
             RandomGenerator random,
+            TurnThreads threads,
             Consumer<Ending> hears)
             throws IOException {
-        return new Life(place, constructor, guard, random, hears);
+        return new Life(place, constructor, guard, random, threads, hears);
     }
 
     static ScheduledExecutorService threads(int count, String name) {

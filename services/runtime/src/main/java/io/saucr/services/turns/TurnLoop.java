@@ -6,28 +6,30 @@ import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The one thread on which all of a service happens: its turns, one at a time (K1), what arrives,
- * and what may leave since it is final (K4). Turns run ahead of the force: the thread never waits
- * for a disk or a peer (K8). Whatever goes wrong on it halts the service, as a core that failed
- * half way cannot be trusted.
+ * The loop in which all of a service happens, on one thread at a time: its turns, one at a time
+ * (K1), what arrives, and what may leave since it is final (K4). Turns run ahead of the force: the
+ * loop never waits for a disk or a peer (K8). Whatever goes wrong in it halts the service, as a
+ * core that failed half way cannot be trusted. {@link TurnThreads} gives it its thread.
  *
  * <p>Other threads hand it events; they are run in the order in which one thread handed them.
  */
-public final class TurnLoop implements Guard.Listener {
+public final class TurnLoop implements Guard.Listener, TurnThreads.Loop {
 
     /** So many events at most come before the next turn, so that a flood does not stop turns. */
     private static final int EVENTS_BETWEEN_TURNS = 64;
 
-    private static final long LONGEST_PARK_MILLIS = 1000;
+    private static final long LONGEST_WAIT_MILLIS = 1000;
 
     /** Who ends a service waits for its turn. */
     public static final Duration AS_LONG_AS_IT_TAKES = Duration.ofDays(365);
 
-    /** What happens on the thread. */
+    /** So long a wait for the end lasts before the loop is woken once more. */
+    private static final Duration LOOKS_AGAIN = Duration.ofMillis(100);
+
+    /** What happens in the loop. */
     interface Steps {
 
         /**
@@ -55,39 +57,55 @@ public final class TurnLoop implements Guard.Listener {
         long waitMillis();
     }
 
-    private final Thread thread;
+    private final String service;
+    private final TurnThreads.Runner runner;
     private final Steps steps;
     private final Consumer<Ending> hears;
     private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
     private final AtomicReference<Finals> newest = new AtomicReference<>(Finals.NONE);
+
+    /** What the steps heard of that; written by the loop's thread. */
+    private volatile Finals told = Finals.NONE;
+
     private volatile long stepSinceNanos;
-    private volatile boolean parked;
     private final AtomicReference<Ending> ending = new AtomicReference<>();
     private volatile boolean over;
 
+    /** With a thread of its own. */
+    public TurnLoop(String service, Steps steps, Consumer<Ending> hears) {
+        this(service, steps, hears, TurnThreads.own());
+    }
+
     /**
-     * Makes the thread; {@link #begin} starts it.
+     * Makes the loop; {@link #begin} starts it.
      *
      * @param service its name
-     * @param steps of this thread alone from now on
+     * @param steps of this loop alone from now on
      * @param hears why it is over; must not wait. Once, but for a failure of the last step
+     * @param threads give it a thread
      */
-    public TurnLoop(String service, Steps steps, Consumer<Ending> hears) {
+    public TurnLoop(String service, Steps steps, Consumer<Ending> hears, TurnThreads threads) {
+        this.service = service;
         this.steps = steps;
         this.hears = hears;
-        thread = new Thread(this::run, "turns " + service);
+        runner = threads.of(this);
     }
 
     public void begin() {
-        thread.start();
+        runner.begin();
+    }
+
+    @Override
+    public String name() {
+        return service;
     }
 
     /** Runs something between two turns. Any thread; dropped once the loop is over. */
     public void post(Runnable event) {
         backlog.incrementAndGet();
         events.add(event);
-        wake();
+        runner.wake();
     }
 
     /** How many events wait: who reads from connections stops when these are many. Any thread. */
@@ -98,7 +116,7 @@ public final class TurnLoop implements Guard.Listener {
     @Override
     public void moved(Finals now) {
         newest.accumulateAndGet(now, Finals::and);
-        wake();
+        runner.wake();
     }
 
     /**
@@ -109,7 +127,7 @@ public final class TurnLoop implements Guard.Listener {
     public void over(Ending why) {
         if (ending.compareAndSet(null, why)) {
             over = true;
-            wake();
+            runner.wake();
             hears.accept(why);
         }
     }
@@ -136,46 +154,34 @@ public final class TurnLoop implements Guard.Listener {
      * @return whether the turn has come to its end; else the step that it is in is the last one
      */
     public boolean stop(Duration patience) {
-        if (Thread.currentThread() == thread) {
+        if (runner.isCurrent()) {
             throw new IllegalStateException("a service cannot wait in a turn for its own end");
         }
         over = true;
         long until = System.nanoTime() + patience.toNanos();
+        boolean ended = false;
         boolean interrupted = false;
-        while (thread.isAlive() && System.nanoTime() - until < 0) {
-            wake();
+        do {
+            runner.wake();
             try {
-                thread.join(Math.min(100, 1 + patience.toMillis()));
+                ended = runner.await(LOOKS_AGAIN.compareTo(patience) < 0 ? LOOKS_AGAIN : patience);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
-        }
+        } while (!ended && System.nanoTime() - until < 0);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return !thread.isAlive();
+        return ended;
     }
 
-    private void wake() {
-        if (parked) {
-            LockSupport.unpark(thread);
-        }
-    }
-
-    private void run() {
+    /** One step at least, if there is one. On the loop's thread. */
+    @Override
+    public long run() {
         try {
-            Finals told = Finals.NONE;
-            while (!over) {
-                runEvents();
-                stepSinceNanos = System.nanoTime();
-                Finals now = newest.get();
-                if (!now.equals(told) && !over) {
-                    told = now;
-                    steps.moved(now);
-                }
-                if (!over && !turn()) {
-                    park(told);
-                }
+            long wait = over ? OVER : step();
+            if (!over) {
+                return wait;
             }
             if (ending.get() instanceof Ending.Undone it) {
                 undone(it);
@@ -194,6 +200,28 @@ public final class TurnLoop implements Guard.Listener {
         } finally {
             stepSinceNanos = 0;
         }
+        return OVER;
+    }
+
+    private long step() {
+        runEvents();
+        stepSinceNanos = System.nanoTime();
+        Finals now = newest.get();
+        if (!now.equals(told) && !over) {
+            told = now;
+            steps.moved(now);
+        }
+        if (over) {
+            return OVER;
+        }
+        stepSinceNanos = System.nanoTime();
+        // At least one, so that a step which is due but may not run yet keeps no core busy.
+        return steps.turn() ? 0 : Math.max(1, Math.min(steps.waitMillis(), LONGEST_WAIT_MILLIS));
+    }
+
+    @Override
+    public boolean isReady() {
+        return over || !events.isEmpty() || !newest.get().equals(told);
     }
 
     private void undone(Ending.Undone why) {
@@ -203,11 +231,6 @@ public final class TurnLoop implements Guard.Listener {
             // Whether a request happened is not known: no other life may take it.
             hears.accept(new Ending.Failed("the last step of turns that are undone failed", e));
         }
-    }
-
-    private boolean turn() {
-        stepSinceNanos = System.nanoTime();
-        return steps.turn();
     }
 
     /** When the step began that runs, of {@link System#nanoTime}; 0 where none runs. Any thread. */
@@ -225,18 +248,5 @@ public final class TurnLoop implements Guard.Listener {
             stepSinceNanos = System.nanoTime();
             event.run();
         }
-    }
-
-    private void park(Finals told) {
-        long wait = steps.waitMillis();
-        stepSinceNanos = 0;
-        parked = true;
-        // Whoever comes after this look sees that the thread is parked, and wakes it.
-        if (events.isEmpty() && newest.get().equals(told) && !over) {
-            long millis = Math.min(wait, LONGEST_PARK_MILLIS);
-            // At least one, so that a step which is due but may not run yet keeps no core busy.
-            LockSupport.parkNanos(this, Math.max(millis, 1) * 1_000_000);
-        }
-        parked = false;
     }
 }
