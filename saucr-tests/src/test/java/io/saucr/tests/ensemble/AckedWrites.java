@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.ensemble.NewNodes;
 import io.saucr.ensemble.WriteLoad;
+import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
@@ -13,6 +14,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.server.PurgeTxnLog;
 
 /**
  * A {@link WriteLoad} that creates new nodes below one node, with the assertions of tests about
@@ -33,6 +35,9 @@ final class AckedWrites implements AutoCloseable {
     private static final int MANY = 1_000;
 
     private static final int RATE = 500;
+
+    /** The fewest that a purge can leave. */
+    private static final int KEPT_SNAPSHOTS = 3;
 
     private final Client client;
     private final String parent;
@@ -104,6 +109,36 @@ final class AckedWrites implements AutoCloseable {
         AckedWrites writes = new AckedWrites(client, parent, window);
         try (writes) {
             writes.awaitMore(count);
+            writes.stop();
+        }
+        return writes;
+    }
+
+    /**
+     * Writes through these servers until their logs, purged, begin after all that was written
+     * before: a server that was down meanwhile needs a snapshot from then on. How many writes that
+     * takes depends on the disk, for a server begins no snapshot while it writes one.
+     */
+    static AckedWrites beyondTheLogs(SaucrEnsemble ensemble, String parent, Integer... ids)
+            throws InterruptedException, IOException {
+        AckedWrites writes = new AckedWrites(ensemble.connect(ids), parent, 4);
+        try (writes) {
+            writes.awaitMore(1);
+            long missed = writes.lastZxid();
+            writes.awaitMore(1_000); // more than a leader keeps in memory
+            SaucrEnsemble.await(
+                    "logs that begin after 0x" + Long.toHexString(missed),
+                    () -> {
+                        boolean all = true;
+                        for (int id : ids) {
+                            File folder = ensemble.server(id).dataDirectory().toFile();
+                            PurgeTxnLog.purge(folder, folder, KEPT_SNAPSHOTS);
+                            all &=
+                                    ensemble.logFiles(id).stream()
+                                            .allMatch(log -> SaucrEnsemble.zxidOf(log) > missed);
+                        }
+                        return all;
+                    });
             writes.stop();
         }
         return writes;

@@ -3,7 +3,6 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.ensemble.LoopbackHosting.Disk;
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +14,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
-import org.apache.zookeeper.server.PurgeTxnLog;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -135,12 +133,8 @@ class BesideDataIT {
             writes.add(AckedWrites.written(ensemble.connect(), "/before", 4, WRITES));
             ensemble.losePower(LAST);
             ensemble.awaitServing();
-            writes.add(AckedWrites.written(ensemble.connect(1, 2), "/after", 4, 1_000));
+            writes.add(AckedWrites.beyondTheLogs(ensemble, "/after", 1, 2));
             Map<Path, String> foreign = foreign(ensemble);
-            for (int id : List.of(1, 2)) {
-                File folder = ensemble.server(id).dataDirectory().toFile();
-                PurgeTxnLog.purge(folder, folder, 3);
-            }
             LocalTime restarted = SaucrEnsemble.now();
             ensemble.restart(LAST);
             ensemble.awaitServing();
