@@ -104,13 +104,14 @@ public final class MemberProcess implements AutoCloseable {
     }
 
     /**
-     * Hands its office over to any member.
+     * Hands its role over to any member, unless it is not primary any more: on a busy machine its
+     * lease may have run out since it was looked at.
      *
-     * @throws IllegalStateException where it does not
+     * @throws IllegalStateException where it refuses for another reason
      */
     public void handOver() {
         String answer = process.ask("handover", "handed", "refused");
-        if (!answer.equals("handed")) {
+        if (!answer.equals("handed") && !answer.contains(" is not primary")) {
             throw new IllegalStateException("member " + member + " does not hand over: " + answer);
         }
     }
