@@ -8,8 +8,11 @@ import io.saucr.server.config.ParsedProperties;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.config.SaucrSettings.InvalidSettingException;
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +25,8 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.jute.BinaryInputArchive;
+import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -72,6 +77,25 @@ class DocumentsTest {
     /** A row of the table of accepted vulnerabilities. */
     private static final Pattern ACCEPTED =
             Pattern.compile("^\\| ((?:CVE|GHSA)-[\\w-]+) ", Pattern.MULTILINE);
+
+    /** A class of several words, and the member behind it. */
+    private static final Pattern CLASS =
+            Pattern.compile(
+                    "(?<![\\w.$/#-])[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+(?:\\.[a-z]\\w*)?"
+                            + "(?![\\w/-])");
+
+    private static final Pattern DECLARED =
+            Pattern.compile("\\b(?:class|interface|enum|record|@interface) ([A-Z]\\w+)");
+    private static final Pattern DIAGRAM = Pattern.compile("(?s)```mermaid\\n(.*?)```");
+    private static final Pattern FENCED = Pattern.compile("(?s)```.*?```");
+
+    /** Pages of internals that name tests of other projects. */
+    private static final Set<String> TESTS_OF_OTHERS =
+            Set.of("apache-tests.md", "client-suites.md");
+
+    /** Threads are named like classes. */
+    private static final Set<String> THREADS =
+            Set.of("ProcessThread", "SyncThread", "SaucrBackgroundFlush");
 
     @TempDir Path folder;
 
@@ -259,12 +283,135 @@ class DocumentsTest {
         }
     }
 
-    /** A longer page has more than one purpose. */
+    /** A longer page has more than one purpose. A changelog grows with each release. */
     @Test
     void noPageIsLongerThan300Lines() throws Exception {
         for (Path page : pages()) {
-            assertThat(Files.readAllLines(page)).as(page.toString()).hasSizeLessThanOrEqualTo(300);
+            if (!page.endsWith("CHANGELOG.md")) {
+                assertThat(Files.readAllLines(page))
+                        .as(page.toString())
+                        .hasSizeLessThanOrEqualTo(300);
+            }
         }
+    }
+
+    @Test
+    void everyClassThatInternalsNameExists() throws Exception {
+        Map<String, String> types = typesOfTheProject();
+        Set<String> ofZooKeeper = typesOfZooKeeper();
+        List<String> unknown = new ArrayList<>();
+        for (Path page : files(ROOT.resolve("docs/internals"), ".md")) {
+            if (!TESTS_OF_OTHERS.contains(page.getFileName().toString())) {
+                for (String named : namedClasses(Files.readString(page))) {
+                    if (!exists(named, types, ofZooKeeper)) {
+                        unknown.add(named + " in " + page.getFileName());
+                    }
+                }
+            }
+        }
+        assertThat(unknown).isEmpty();
+    }
+
+    @Test
+    void aClassThatDoesNotExistIsFound() throws Exception {
+        String page =
+                """
+                `LogNobody` has `LogFlusher.stop()`, `-DxLogFoo=1` and `docs/LogPage.md`; LogText is prose.
+                ```mermaid
+                participant L as SaucrLeader, LeaderState
+                Note over L: SyncThread
+                ```
+                ```java
+                new LogExample();
+                ```
+                """;
+        assertThat(namedClasses(page))
+                .containsExactlyInAnyOrder(
+                        "LogNobody", "LogFlusher.stop", "SaucrLeader", "LeaderState", "SyncThread");
+        Map<String, String> types = Map.of("LogFlusher", "void stop() {}");
+        Set<String> ofZooKeeper = typesOfZooKeeper();
+        assertThat(exists("LogFlusher.stop", types, ofZooKeeper)).isTrue();
+        assertThat(exists("LogFlusher.start", types, ofZooKeeper)).isFalse();
+        assertThat(exists("LogNobody", types, ofZooKeeper)).isFalse();
+        assertThat(exists("FileTxnSnapLog", types, ofZooKeeper)).isTrue();
+        assertThat(exists("BinaryInputArchive", types, ofZooKeeper)).isTrue();
+        assertThat(exists("SyncThread", types, ofZooKeeper)).isTrue();
+        assertThat(typesOfTheProject()).containsKeys("LogFlusher", "ServiceCore");
+    }
+
+    /** In code font, or in a diagram: names of several words, with a member if one follows. */
+    private static Set<String> namedClasses(String page) {
+        StringBuilder code = new StringBuilder();
+        DIAGRAM.matcher(page).results().forEach(found -> code.append(found.group(1)));
+        String prose = FENCED.matcher(page).replaceAll("");
+        CODE.matcher(prose).results().forEach(found -> code.append(found.group(1)).append('\n'));
+        Set<String> named = new TreeSet<>();
+        CLASS.matcher(code).results().forEach(found -> named.add(found.group()));
+        return named;
+    }
+
+    private static boolean exists(String named, Map<String, String> types, Set<String> others) {
+        String[] parts = named.split("\\.", 2);
+        String source = types.get(parts[0]);
+        if (source == null) {
+            return others.contains(parts[0]) || THREADS.contains(parts[0]);
+        }
+        return parts.length == 1
+                || Pattern.compile("\\b" + parts[1] + "\\b").matcher(source).find();
+    }
+
+    /** With the source that declares each. */
+    private static Map<String, String> typesOfTheProject() throws IOException {
+        Map<String, String> types = new TreeMap<>();
+        Files.walkFileTree(
+                ROOT,
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes a) {
+                        String name = folder.getFileName().toString();
+                        boolean sources = !name.startsWith(".") && !name.equals("target");
+                        return sources || folder.equals(ROOT)
+                                ? FileVisitResult.CONTINUE
+                                : FileVisitResult.SKIP_SUBTREE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes a)
+                            throws IOException {
+                        if (file.toString().endsWith(".java")) {
+                            String source = Files.readString(file);
+                            DECLARED.matcher(source)
+                                    .results()
+                                    .forEach(
+                                            each ->
+                                                    types.merge(
+                                                            each.group(1), source, String::concat));
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+                });
+        return types;
+    }
+
+    /**
+     * Of its jar, which the build unpacks next to what it patches, and the one of jute that pages
+     * name.
+     */
+    private static Set<String> typesOfZooKeeper() throws Exception {
+        Path classes =
+                Path.of(
+                        QuorumPeer.class
+                                .getProtectionDomain()
+                                .getCodeSource()
+                                .getLocation()
+                                .toURI());
+        Set<String> types = new TreeSet<>();
+        types.add(BinaryInputArchive.class.getSimpleName());
+        for (Path file : files(classes, ".class")) {
+            String name = file.getFileName().toString().replace(".class", "");
+            types.addAll(List.of(name.split("\\$")));
+        }
+        return types;
     }
 
     /** As the usual renderers make them of headings. */
