@@ -21,9 +21,10 @@ import java.util.zip.ZipException;
 
 /**
  * Adds to an archive what servers have logged since, and full backups. A piece of the log begins
- * with the last entry that is archived. If no server has that entry with the same bytes, the
- * archive cannot be continued: a new history begins with a full backup. Several processes may add
- * to the same archive: what they add fits together.
+ * with the last entry that is archived. If every server answers and none has that entry with the
+ * same bytes, the archive cannot be continued: a new history begins with a full backup. A server
+ * that does not answer may have it, so nothing is begun without its answer. Several processes may
+ * add to the same archive: what they add fits together.
  *
  * <p>Used by one thread.
  */
@@ -63,6 +64,11 @@ final class ArchiveWriter {
         }
     }
 
+    /** What one server is asked for, which continues an archive. */
+    private interface Step<T> {
+        T of(Endpoint endpoint) throws IOException, InterruptedException, BrokenException;
+    }
+
     /** No server continues the archive; the message says why. */
     private static final class BrokenException extends Exception {
         private static final long serialVersionUID = 1;
@@ -76,7 +82,8 @@ final class ArchiveWriter {
      * Archives what was committed before.
      *
      * @param every how old the newest full backup may be; zero takes one now
-     * @throws FailureException if no server gave what is needed
+     * @throws FailureException if no server gave what is needed, or those that gave their logs
+     *     lack the end of the archive and others gave nothing
      */
     void round(Duration every) throws IOException, InterruptedException {
         Instant began = Instant.now();
@@ -88,7 +95,7 @@ final class ArchiveWriter {
             try {
                 extend(history);
             } catch (BrokenException e) {
-                sayBroken(history, e);
+                sayBroken(history, history.through(), e);
                 history = null;
             }
         }
@@ -108,35 +115,70 @@ final class ArchiveWriter {
         }
     }
 
-    private void sayBroken(History history, BrokenException problem) {
+    private void sayBroken(History history, long through, BrokenException problem) {
         output.err()
                 .println(
                         ("the history %s of the archive cannot be continued after %s: %s. A new"
                                         + " history begins with a full backup")
                                 .formatted(
                                         history.name(),
-                                        Snapshot.hex(history.through()),
+                                        Snapshot.hex(through),
                                         problem.getMessage()));
     }
 
     /** Adds the log of the first endpoint that continues it. */
     private void extend(History history) throws IOException, InterruptedException, BrokenException {
         Entry last = end(history);
+        Fetched log =
+                firstThatContinues(history, furthestFirst(), "log", each -> fetch(each, last));
+        put(history.name(), log, last);
+    }
+
+    /**
+     * What the first endpoint gives that continues an archive. Those before it are named on the
+     * other output.
+     *
+     * @param what it is, for the message
+     * @throws BrokenException if every one of them answers that it does not continue it
+     * @throws FailureException if none gives it, and one that did not answer may continue it
+     */
+    private <T> T firstThatContinues(
+            History history, List<Endpoint> endpoints, String what, Step<T> step)
+            throws IOException, InterruptedException, BrokenException {
         List<String> broken = new ArrayList<>();
-        for (Endpoint endpoint : furthestFirst()) {
+        List<String> unknown = new ArrayList<>();
+        for (Endpoint endpoint : endpoints) {
             try {
-                put(history.name(), fetch(endpoint, last), last);
-                return;
+                return step.of(endpoint);
             } catch (BrokenException e) {
                 broken.add(endpoint.name() + " " + e.getMessage());
             } catch (EndpointException | UnusableFileException e) {
                 output.err().println(endpoint.name() + ": " + e.getMessage());
+                boolean hasNoLog =
+                        e instanceof EndpointException known
+                                && known.reason() == Reason.UNKNOWN_COMMAND;
+                if (!hasNoLog) {
+                    unknown.add(endpoint.name());
+                }
             }
         }
+        String ends = Snapshot.hex(end.zxid());
         if (broken.isEmpty()) {
             throw new FailureException(
-                    "no endpoint gave its log; the archive ends at "
-                            + Snapshot.hex(history.through()));
+                    "no endpoint gave its %s; the archive ends at %s".formatted(what, ends));
+        }
+        if (!unknown.isEmpty()) {
+            throw new FailureException(
+                    ("no endpoint gave a %s that continues the history %s of the archive, which ends"
+                                    + " at %s: %s. Without an answer of %s, which may have that entry,"
+                                    + " no new history is begun. Start it; if its data is lost, leave it"
+                                    + " out of the endpoints, and a new history begins")
+                            .formatted(
+                                    what,
+                                    history.name(),
+                                    ends,
+                                    String.join("; ", broken),
+                                    String.join(" and ", unknown)));
         }
         throw new BrokenException(String.join("; ", broken));
     }
@@ -166,30 +208,56 @@ final class ArchiveWriter {
      * @param newest the newest one that there is, if any
      */
     private void full(History continued, History newest) throws IOException, InterruptedException {
-        FullBackup full = FullBackup.make(connection, scratch.empty("full"), false, output.err());
-        String history = continued == null ? null : continued.name();
-        if (continued != null) {
-            try {
-                // The history has grown since it was read; its end is known since then.
-                Entry last = end;
-                put(history, through(fetch(full.from(), last), full), last);
-            } catch (BrokenException e) {
-                sayBroken(continued, e);
-                history = null;
-            }
+        if (continued == null) {
+            FullBackup full =
+                    FullBackup.make(connection, scratch.empty("full"), false, output.err());
+            put(begin(full, newest), full);
+            return;
         }
-        if (history == null) {
-            // The newest has the latest name, also if the clock was set back.
-            Instant begun = full.made();
-            if (newest != null && !begun.isAfter(newest.begun())) {
-                begun = newest.begun().plusMillis(1);
-            }
-            history = Archive.historyName(begun);
-            Fetched first = fetch(full.from(), full.backup().begun());
-            if (first != null) {
-                put(history, through(first, full), null);
-            }
+        FullBackup full;
+        try {
+            full =
+                    firstThatContinues(
+                            continued,
+                            connection.endpoints(),
+                            "full backup",
+                            each -> continuing(continued, each));
+        } catch (BrokenException e) {
+            sayBroken(continued, end.zxid(), e);
+            full(null, newest);
+            return;
         }
+        put(continued.name(), full);
+    }
+
+    /** A full backup of that server, up to which its log is archived. */
+    private FullBackup continuing(History history, Endpoint endpoint)
+            throws IOException, InterruptedException, BrokenException {
+        // First, as a snapshot is large and would be for nothing.
+        Entry last = end;
+        put(history.name(), fetch(endpoint, last), last);
+        FullBackup full = FullBackup.of(endpoint, connection, scratch.empty("full"), false);
+        last = end;
+        put(history.name(), through(fetch(endpoint, last), full), last);
+        return full;
+    }
+
+    /** Begins a history with the log of the same server, and returns its name. */
+    private String begin(FullBackup full, History newest) throws IOException {
+        // The newest has the latest name, also if the clock was set back.
+        Instant begun = full.made();
+        if (newest != null && !begun.isAfter(newest.begun())) {
+            begun = newest.begun().plusMillis(1);
+        }
+        String history = Archive.historyName(begun);
+        Fetched first = fetch(full.from(), full.backup().begun());
+        if (first != null) {
+            put(history, through(first, full), null);
+        }
+        return history;
+    }
+
+    private void put(String history, FullBackup full) throws IOException {
         String name = Archive.fullName(history, full);
         Backup backup = full.backup();
         put(name, backup.snapshotFile());
@@ -346,7 +414,7 @@ final class ArchiveWriter {
         } catch (EndpointException e) {
             if (e.reason() == Reason.UNKNOWN_COMMAND) {
                 throw new EndpointException(
-                        Reason.REFUSED,
+                        Reason.UNKNOWN_COMMAND,
                         "gives no log: SAUCR is off there. An archive needs servers with SAUCR on;"
                                 + " 'saucr backup FOLDER' makes a single backup of any server");
             }

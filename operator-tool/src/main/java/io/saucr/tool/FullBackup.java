@@ -29,45 +29,62 @@ record FullBackup(Endpoint from, Backup backup, Instant made) {
     static FullBackup make(
             Connection connection, Path partial, boolean acceptFuzzy, PrintWriter err)
             throws IOException, InterruptedException {
-        Path snapshotFile = partial.resolve("snapshot");
-        Path logFile = partial.resolve("log");
         for (Endpoint endpoint : connection.endpoints()) {
             try {
-                Taken taken = Taken.take(endpoint, connection, snapshotFile);
-                LogFile log = null;
-                boolean exact = taken.snapshot().kind() == Snapshot.Kind.EXACT;
-                // A digest does not count what is below /zookeeper: where writes came, the log
-                // tells.
-                if (!exact || taken.begun() != taken.snapshot().zxid()) {
-                    log = log(taken, connection, logFile, acceptFuzzy);
-                }
-                boolean complete = exact || log != null;
-                if (log != null && log.entries() == 0) {
-                    // Servers want an entry in a log; that nothing was written is all it said.
-                    Files.delete(logFile);
-                    log = null;
-                }
-                Backup backup =
-                        new Backup(
-                                snapshotFile,
-                                taken.snapshot(),
-                                exact && log == null ? taken.snapshot().zxid() : taken.begun(),
-                                complete,
-                                log == null ? null : logFile,
-                                log);
-                ObjectNode facts = JsonNodeFactory.instance.objectNode();
-                Instant made = Instant.now();
-                facts.put("made", made.truncatedTo(ChronoUnit.SECONDS).toString());
-                facts.put("endpoint", endpoint.name());
-                backup.describe(partial, facts);
-                return new FullBackup(endpoint, Backup.read(partial), made);
+                return of(endpoint, connection, partial, acceptFuzzy);
             } catch (EndpointException | UnusableFileException e) {
                 err.println(endpoint.name() + ": " + e.getMessage());
-                Files.deleteIfExists(snapshotFile);
-                Files.deleteIfExists(logFile);
             }
         }
         throw new FailureException("no endpoint gave a backup; nothing was written");
+    }
+
+    /**
+     * Takes one from an endpoint.
+     *
+     * @param partial an empty folder, for its files; empty again if this fails
+     * @param acceptFuzzy whether to keep a snapshot without the log that completes it
+     * @throws EndpointException if it gives none
+     * @throws UnusableFileException if what it gives cannot be used
+     */
+    static FullBackup of(
+            Endpoint endpoint, Connection connection, Path partial, boolean acceptFuzzy)
+            throws IOException, InterruptedException {
+        Path snapshotFile = partial.resolve("snapshot");
+        Path logFile = partial.resolve("log");
+        try {
+            Taken taken = Taken.take(endpoint, connection, snapshotFile);
+            LogFile log = null;
+            boolean exact = taken.snapshot().kind() == Snapshot.Kind.EXACT;
+            // A digest does not count what is below /zookeeper: where writes came, the log tells.
+            if (!exact || taken.begun() != taken.snapshot().zxid()) {
+                log = log(taken, connection, logFile, acceptFuzzy);
+            }
+            boolean complete = exact || log != null;
+            if (log != null && log.entries() == 0) {
+                // Servers want an entry in a log; that nothing was written is all it said.
+                Files.delete(logFile);
+                log = null;
+            }
+            Backup backup =
+                    new Backup(
+                            snapshotFile,
+                            taken.snapshot(),
+                            exact && log == null ? taken.snapshot().zxid() : taken.begun(),
+                            complete,
+                            log == null ? null : logFile,
+                            log);
+            ObjectNode facts = JsonNodeFactory.instance.objectNode();
+            Instant made = Instant.now();
+            facts.put("made", made.truncatedTo(ChronoUnit.SECONDS).toString());
+            facts.put("endpoint", endpoint.name());
+            backup.describe(partial, facts);
+            return new FullBackup(endpoint, Backup.read(partial), made);
+        } catch (EndpointException | UnusableFileException e) {
+            Files.deleteIfExists(snapshotFile);
+            Files.deleteIfExists(logFile);
+            throw e;
+        }
     }
 
     /**

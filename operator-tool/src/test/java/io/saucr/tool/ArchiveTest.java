@@ -284,6 +284,102 @@ class ArchiveTest {
                 .contains("can be restored from 0x500000005 to 0x500000005");
     }
 
+    /** It came back with a snapshot, and the others are down just then. */
+    @Test
+    void aServerThatLacksTheEndBeginsNoHistoryWhileAnotherMayHaveIt() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        history.write("/a", "1", NOON + 1);
+        log();
+        List<String> before = names(".*");
+        LoggedHistory snapshot = new LoggedHistory(folder, 5);
+        LoggedHistory less = new LoggedHistory(folder, 5);
+        less.write("/a", "0", NOON);
+        for (LoggedHistory each : List.of(history, snapshot)) {
+            each.write("/a", "2", NOON + 2);
+            each.write("/a", "3", NOON + 3);
+        }
+        snapshot.purge(history.zxid() - 1);
+        second.answer("saucr/log", new byte[100], "", AdminAnswers.End.CLOSES);
+        for (LoggedHistory answers : List.of(snapshot, less)) {
+            answers.serve(first);
+            for (String[] options : new String[][] {{"--every=1h", "--once"}, {}}) {
+                Run run = round(options);
+                assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+                assertThat(run.err())
+                        .contains("which ends at 0x500000002: ")
+                        .contains("no new history is begun. Start it; if its data is lost, leave")
+                        .doesNotContain("begins with a full backup");
+                assertThat(names(".*")).isEqualTo(before);
+            }
+        }
+        history.serve(second);
+        assertThat(log()).isEmpty();
+        assertThat(names("history-[^/]*")).hasSize(1);
+        assertThat(restore().out()).startsWith("Restored " + Snapshot.hex(history.zxid()));
+    }
+
+    /** A server that can never give a log is none to wait for. */
+    @Test
+    void aServerWithoutSaucrKeepsNoHistoryFromItsBeginning() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        LoggedHistory less = new LoggedHistory(folder, 6);
+        less.write("/a", "0", NOON);
+        less.serve(first);
+        try (AdminAnswers stock = new AdminAnswers()) {
+            Run run =
+                    clients.run(
+                            first,
+                            stock,
+                            Stream.of("backup", "--to=" + archive, "--every=1h", "--once"));
+            assertThat(run.exitCode()).as(run.err()).isZero();
+            assertThat(run.err()).contains("gives no log", "begins with a full backup");
+        }
+        assertThat(names("history-[^/]*")).hasSize(2);
+    }
+
+    @Test
+    void aFullBackupIsTakenOfAServerThatContinuesTheArchive() throws Exception {
+        history.write("/a", "0", NOON);
+        round();
+        history.write("/a", "1", NOON + 1);
+        log();
+        LoggedHistory snapshot = new LoggedHistory(folder, 5);
+        snapshot.write("/a", "0", NOON);
+        snapshot.write("/a", "1", NOON + 1);
+        for (LoggedHistory each : List.of(history, snapshot)) {
+            each.write("/a", "2", NOON + 2);
+        }
+        snapshot.purge(history.zxid());
+        snapshot.serve(first);
+        Run run = round();
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).startsWith("Backed up 0x500000003 of ");
+        assertThat(names("history-[^/]*")).hasSize(1);
+        assertThat(names(".*backup.json")).hasSize(2);
+        assertThat(first.asked()).as("a snapshot of it would be for nothing").last().asString()
+                .startsWith("saucr/log");
+
+        // The other one gives its log, and then no snapshot.
+        for (LoggedHistory each : List.of(history, snapshot)) {
+            each.write("/a", "3", NOON + 3);
+        }
+        snapshot.purge(history.zxid());
+        second.answer("snapshot", new byte[100], "", AdminAnswers.End.CLOSES);
+        run = round();
+        assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+        assertThat(run.err())
+                .contains("no endpoint gave a full backup that continues")
+                .contains("which ends at 0x500000004: ");
+        assertThat(names("history-[^/]*")).hasSize(1);
+        assertThat(restore().out()).startsWith("Restored 0x500000004");
+        history.serve(second);
+        assertThat(round().exitCode()).isZero();
+        assertThat(names("history-[^/]*")).hasSize(1);
+        assertThat(names(".*backup.json")).hasSize(3);
+    }
+
     @Test
     void anIdleEnsembleAddsNothing() throws Exception {
         history.write("/a", "0", NOON);

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,24 +93,34 @@ class BackupArchiveIT {
     }
 
     private static ProcessBuilder tool(String... arguments) throws IOException {
+        return tool(ensemble.all(), arguments);
+    }
+
+    private static ProcessBuilder tool(Collection<Integer> endpoints, String... arguments)
+            throws IOException {
         ProcessBuilder builder =
                 ToolProcess.builder(
                         folder,
-                        all(address -> address.client()),
-                        all(address -> address.clientHost() + ":" + address.adminPort()),
+                        of(endpoints, address -> address.client()),
+                        of(endpoints, address -> address.clientHost() + ":" + address.adminPort()),
                         arguments);
         builder.environment().putAll(variables);
         return builder;
     }
 
-    private static String all(Function<ServerAddress, String> address) {
-        return ensemble.all().stream()
+    private static String of(
+            Collection<Integer> endpoints, Function<ServerAddress, String> address) {
+        return endpoints.stream()
                 .map(id -> address.apply(hosting.address(id)))
                 .collect(Collectors.joining(","));
     }
 
     private static Said run(String... arguments) throws Exception {
-        return ToolProcess.run(List.of(tool(arguments)), SaucrEnsemble.PATIENCE).get(0);
+        return run(ensemble.all(), arguments);
+    }
+
+    private static Said run(Collection<Integer> endpoints, String... arguments) throws Exception {
+        return ToolProcess.run(List.of(tool(endpoints, arguments)), SaucrEnsemble.PATIENCE).get(0);
     }
 
     // ---- The archive ----
@@ -429,10 +440,48 @@ class BackupArchiveIT {
         assertThat(archived("history-[^/]*")).hasSize(lacksEntries ? 2 : 1);
     }
 
+    /** It came back with a snapshot, and lacks what another one has that is down just then. */
+    @Test
+    @Order(3)
+    void aServerThatLacksTheEndBeginsNoHistory() throws Exception {
+        archive = folder.resolve("archive-of-some");
+        String[] round = {"backup", "--to", archive.toString(), "--every=1h", "--once"};
+        write(20);
+        assertThat(run(round).exitCode()).isZero();
+        int empty = ensemble.followers().get(0);
+        int down = ensemble.followers().get(1);
+        ensemble.terminate(empty);
+        BuiltDistribution.deleteTree(ensemble.server(empty).dataDirectory().resolve("version-2"));
+        write(20);
+        ensemble.restart(empty);
+        ensemble.awaitServing();
+        ensemble.terminate(down);
+        List<String> before = archived(".*");
+        for (String[] options : List.of(round, new String[] {"backup", "--to", archive.toString()})) {
+            Said said = run(List.of(empty, down), options);
+            assertThat(said.exitCode()).as(said.toString()).isEqualTo(1);
+            assertThat(said.err())
+                    .contains("no new history is begun")
+                    .contains(
+                            "Without an answer of "
+                                    + hosting.address(down).client()
+                                    + ", which may have that entry");
+            assertThat(archived(".*")).isEqualTo(before);
+        }
+        ensemble.restart(down);
+        ensemble.awaitServing();
+        // The first endpoint cannot continue the archive, and the second one can.
+        Said said = run(List.of(empty, down), "backup", "--to", archive.toString());
+        assertThat(said.exitCode()).as(said.toString()).isZero();
+        assertThat(said.out()).contains(" of " + hosting.address(down).client() + ":");
+        assertThat(archived("history-[^/]*")).hasSize(1);
+        assertThat(fulls()).hasSize(2);
+    }
+
     /** Needs the ensemble of the test before, and the packages of {@link S3Server}. */
     @Tag("long")
     @Test
-    @Order(3)
+    @Order(4)
     void anArchiveInS3() throws Exception {
         String place = "s3://backups/zookeeper/orders";
         String[] round = {"backup", "--to", place, "--every=1h", "--once"};
