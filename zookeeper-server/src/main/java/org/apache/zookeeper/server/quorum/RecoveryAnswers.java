@@ -44,7 +44,7 @@ final class RecoveryAnswers {
     private static final int ASKERS = 64;
 
     /** No question is longer; a longer packet is dropped at once. */
-    private static final int LONGEST_QUESTION = 128;
+    static final int LONGEST_QUESTION = 128;
 
     private static final long TIDY_SECONDS = 2;
 

@@ -5,13 +5,13 @@ import io.saucr.core.recovery.RecoveryWire;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.ByteBuffer;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,21 +27,22 @@ import org.slf4j.LoggerFactory;
  * out while this server recovers (R15). Until then the newest vote of each other server is kept, as
  * its sender may not repeat it for a minute. Thread-safe.
  *
- * <p>A server whose number is in no configuration that this one knows is a <em>stranger</em>: one
- * that is about to join, an observer without a number, or, where the port has neither TLS nor SASL,
- * anybody. Strangers are answered, but only while they are connected. One that hangs up is
- * forgotten, and repeats its question when it is back. At most {@value #STRANGERS} are connected,
- * and at most {@value #STRANGERS_ANSWERED} of them have a recovery message under way. When there
- * are more, the one that has been silent for longest is disconnected, and the message is dropped.
+ * <p>A server whose number is in no configuration that this one knows is a <em>peer outside of the
+ * configuration</em>: one that is about to join, an observer without a number, or, where the port
+ * has neither TLS nor SASL, anybody. Such peers are answered, but only while they are connected.
+ * One that hangs up is forgotten, and repeats its question when it is back. At most {@value
+ * #OUTSIDE_PEERS} are connected, and at most {@value #OUTSIDE_PEERS_ANSWERED} of them have a
+ * recovery message under way. When there are more, the one whose last question is the oldest is
+ * disconnected, and the message is dropped. A message that is no question counts as silence.
  */
 final class SaucrCnxManager extends QuorumCnxManager {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrCnxManager.class);
 
     /** A connection costs two threads, and up to 512 KB while a message comes in. */
-    static final int STRANGERS = 32;
+    static final int OUTSIDE_PEERS = 32;
 
     /** A recovery message costs up to three times 480 KB while it is sent. */
-    static final int STRANGERS_ANSWERED = 8;
+    static final int OUTSIDE_PEERS_ANSWERED = 8;
 
     /** A peer that reads nothing for so long is disconnected. */
     private static final long LONGEST_SEND_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -71,8 +72,11 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** For known servers without a connection: when the next attempt is due. */
     private final ConcurrentHashMap<Long, Attempt> attempts = new ConcurrentHashMap<>();
 
-    /** Connected strangers, who was heard last at the end. Guarded by itself. */
-    private final LinkedHashSet<Long> strangers = new LinkedHashSet<>();
+    /**
+     * Connected peers outside of the configuration; the one that asked last is at the end. Guarded
+     * by itself.
+     */
+    private final LinkedHashSet<Long> outsidePeers = new LinkedHashSet<>();
 
     private final Greetings greetings;
 
@@ -113,16 +117,16 @@ final class SaucrCnxManager extends QuorumCnxManager {
 
     @Override
     public void addToRecvQueue(Message message) {
-        if (!known(message.sid)) {
-            synchronized (strangers) {
-                if (strangers.remove(message.sid)) {
-                    strangers.add(message.sid);
-                }
-            }
-        }
         ByteBuffer packet = message.buffer.duplicate();
         packet.clear();
         if (RecoveryWire.isRecoveryMessage(packet)) {
+            if (!known(message.sid) && isReadable(message.sid, packet)) {
+                synchronized (outsidePeers) {
+                    if (outsidePeers.remove(message.sid)) {
+                        outsidePeers.add(message.sid);
+                    }
+                }
+            }
             recovery.received(message.sid, packet);
         } else {
             if (message.sid != mySid && self.viewContains(message.sid)) {
@@ -131,6 +135,22 @@ final class SaucrCnxManager extends QuorumCnxManager {
             if (!held(message)) {
                 super.addToRecvQueue(message);
             }
+        }
+    }
+
+    /**
+     * Whether its reader can use it. A packet that is dropped unread does not keep its sender
+     * connected.
+     */
+    private boolean isReadable(long sid, ByteBuffer packet) {
+        if (!recovery.recovering() && packet.remaining() > RecoveryAnswers.LONGEST_QUESTION) {
+            return false;
+        }
+        try {
+            return RecoveryWire.decode(packet).sender() == sid;
+        } catch (RuntimeException e) {
+            // The reader logs what is malformed, and how often.
+            return false;
         }
     }
 
@@ -181,7 +201,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
      */
     void send(long sid, RecoveryMessage message) {
         if (!known(sid)) {
-            sendToStranger(sid, message);
+            sendOutside(sid, message);
             return;
         }
         queueTo(sid).offer(RecoveryWire.encode(message));
@@ -220,20 +240,27 @@ final class SaucrCnxManager extends QuorumCnxManager {
                                 : new LatestPerKindQueue(sid, lastMessageSent, queue));
     }
 
-    // ---- Strangers, and who does not read ----
+    // ---- Peers outside of the configuration, and peers that do not read ----
 
     /** Only of these servers addresses are known, so only to these a connection can be opened. */
     private boolean known(long sid) {
-        if (sid == mySid || view.containsKey(sid) || self.getView().containsKey(sid)) {
-            return true;
-        }
-        QuorumVerifier newest = self.getLastSeenQuorumVerifier();
-        return newest != null && newest.getAllMembers().containsKey(sid);
+        return sid == mySid || view.containsKey(sid) || known(sid, configurations());
     }
 
-    private void sendToStranger(long sid, RecoveryMessage message) {
-        forgetStrangersThatAreGone();
-        if (senderWorkerMap.containsKey(sid) && answeredBeside(sid) < STRANGERS_ANSWERED) {
+    private boolean known(long sid, List<Map<Long, ?>> configurations) {
+        return sid == mySid || configurations.stream().anyMatch(each -> each.containsKey(sid));
+    }
+
+    /** Those that this server knows; takes ZooKeeper's lock of configurations. */
+    private List<Map<Long, ?>> configurations() {
+        QuorumVerifier newest = self.getLastSeenQuorumVerifier();
+        return List.of(
+                view, self.getView(), newest == null ? Map.of() : newest.getAllMembers());
+    }
+
+    private void sendOutside(long sid, RecoveryMessage message) {
+        forgetGonePeers();
+        if (senderWorkerMap.containsKey(sid) && answeredBeside(sid) < OUTSIDE_PEERS_ANSWERED) {
             queueTo(sid).offer(RecoveryWire.encode(message));
         }
     }
@@ -268,9 +295,11 @@ final class SaucrCnxManager extends QuorumCnxManager {
         try {
             if (logsIn) {
                 super.receiveConnection(socket);
+                boundOutsidePeers();
             } else {
                 synchronized (taking) {
                     super.receiveConnection(socket);
+                    boundOutsidePeers();
                 }
             }
         } catch (RuntimeException e) {
@@ -285,7 +314,6 @@ final class SaucrCnxManager extends QuorumCnxManager {
                         e);
             }
         }
-        boundStrangers();
     }
 
     @Override
@@ -294,17 +322,21 @@ final class SaucrCnxManager extends QuorumCnxManager {
         super.halt();
     }
 
-    /** A connection that this server opens; also to an address that a stranger gave as its own. */
+    /**
+     * A connection that this server opens; also to an address that a peer outside of the
+     * configuration gave as its own.
+     */
     @Override
     public void initiateConnection(MultipleAddresses address, Long sid) {
         super.initiateConnection(address, sid);
-        boundStrangers();
+        boundOutsidePeers();
     }
 
     /**
-     * Disconnects peers, known or not, that do not read what they are sent, and forgets strangers
-     * that have hung up. To be called every few seconds, by a thread that blocks on no peer: the
-     * thread that takes connections would wait for such a server when it connects anew.
+     * Disconnects peers, known or not, that do not read what they are sent, and forgets peers
+     * outside of the configuration that have hung up. To be called every few seconds, by a thread
+     * that blocks on no peer: the thread that takes connections would wait for such a server when it
+     * connects anew.
      */
     void tidy() {
         queueSendMap.forEach(
@@ -319,17 +351,17 @@ final class SaucrCnxManager extends QuorumCnxManager {
                         Greetings.hangUp(stuck.sock);
                     }
                 });
-        forgetStrangersThatAreGone();
+        forgetGonePeers();
     }
 
-    private void boundStrangers() {
-        forgetStrangersThatAreGone();
-        for (long sid = oneTooMany(); sid != mySid; sid = oneTooMany()) {
-            SendWorker worker = senderWorkerMap.get(sid);
-            if (worker != null) {
-                Greetings.hangUp(worker.sock);
-                worker.finish();
-            }
+    private void boundOutsidePeers() {
+        forgetGonePeers();
+        for (Optional<SendWorker> worker = oneTooMany();
+                worker.isPresent();
+                worker = oneTooMany()) {
+            long sid = worker.get().sid;
+            Greetings.hangUp(worker.get().sock);
+            worker.get().finish();
             forget(sid);
             long count = disconnected.refused(mySid, System.nanoTime());
             if (count > 0) {
@@ -337,46 +369,57 @@ final class SaucrCnxManager extends QuorumCnxManager {
                         "{} servers that are in no configuration were disconnected, there are more"
                                 + " than {}; the last one said it was server {}",
                         count,
-                        STRANGERS,
+                        OUTSIDE_PEERS,
                         sid);
             }
         }
     }
 
     /**
-     * Whom to disconnect: the stranger that has been silent for longest, if there are too many.
-     * This server's own id means nobody.
+     * Takes out the peer outside of the configuration that has been silent for longest, if there
+     * are too many. It leaves both collections in one step, so that no other thread takes it for
+     * one that has just connected.
      */
-    private long oneTooMany() {
-        synchronized (strangers) {
-            if (strangers.size() <= STRANGERS) {
-                return mySid;
+    private Optional<SendWorker> oneTooMany() {
+        synchronized (outsidePeers) {
+            Iterator<Long> silentForLongest = outsidePeers.iterator();
+            while (outsidePeers.size() > OUTSIDE_PEERS) {
+                long sid = silentForLongest.next();
+                silentForLongest.remove();
+                SendWorker worker = senderWorkerMap.remove(sid);
+                if (worker != null) {
+                    return Optional.of(worker);
+                }
+                // It has hung up meanwhile.
             }
-            Iterator<Long> silentForLongest = strangers.iterator();
-            long sid = silentForLongest.next();
-            silentForLongest.remove();
-            return sid;
+            return Optional.empty();
         }
     }
 
-    private void forgetStrangersThatAreGone() {
-        Set<Long> present = new HashSet<>();
-        for (Map<Long, ?> perServer :
-                List.of(senderWorkerMap, queueSendMap, lastMessageSent, attempts)) {
-            present.addAll(perServer.keySet());
-        }
-        present.removeIf(this::known);
-        Collection<Long> gone = new HashSet<>(present);
-        synchronized (strangers) {
+    /**
+     * Forgets peers outside of the configuration that have hung up, and remembers those that have
+     * connected.
+     */
+    private void forgetGonePeers() {
+        List<Map<Long, ?>> configurations = configurations();
+        Set<Long> gone = new HashSet<>();
+        synchronized (outsidePeers) {
+            // Looked at in here: an older look would forget a peer that connected meanwhile.
+            for (Map<Long, ?> perServer :
+                    List.of(senderWorkerMap, queueSendMap, lastMessageSent, attempts)) {
+                gone.addAll(perServer.keySet());
+            }
+            gone.removeIf(sid -> known(sid, configurations));
+            Set<Long> present = new HashSet<>(gone);
             present.retainAll(senderWorkerMap.keySet());
-            strangers.retainAll(present);
-            strangers.addAll(present);
+            outsidePeers.retainAll(present);
+            outsidePeers.addAll(present);
             gone.removeAll(present);
         }
         gone.forEach(this::forget);
     }
 
-    /** A stranger that connects at this moment keeps this queue or gets a new one. */
+    /** A peer that connects at this moment keeps this queue or gets a new one. */
     private void forget(long sid) {
         queueSendMap.computeIfPresent(
                 sid, (key, queue) -> senderWorkerMap.containsKey(key) ? queue : null);

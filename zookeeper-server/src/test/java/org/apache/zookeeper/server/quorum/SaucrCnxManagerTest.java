@@ -24,7 +24,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.server.quorum.QuorumCnxManager.Message;
 import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthLearner;
@@ -40,8 +43,14 @@ class SaucrCnxManagerTest {
     private final List<Long> askers = new ArrayList<>();
     private boolean recovering = true;
     private ServerSocket other;
-    private final List<Socket> sockets = new ArrayList<>();
+    private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private SaucrCnxManager channel;
+
+    /** This thread waits where it asks which servers are in the configuration. */
+    private volatile Thread hesitating;
+
+    private final CountDownLatch hesitates = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
 
     @BeforeEach
     void open() throws Exception {
@@ -53,7 +62,14 @@ class SaucrCnxManagerTest {
                             InetAddress.getLoopbackAddress(), sid == 2 ? other.getLocalPort() : 1);
             servers.put(sid, new QuorumServer(sid, election, election));
         }
-        QuorumPeer self = new QuorumPeer();
+        QuorumPeer self =
+                new QuorumPeer() {
+                    @Override
+                    public Map<Long, QuorumServer> getView() {
+                        hesitate();
+                        return super.getView();
+                    }
+                };
         self.setMyid(1);
         self.setQuorumVerifier(new QuorumMaj(servers), false);
         channel =
@@ -77,6 +93,18 @@ class SaucrCnxManagerTest {
                                 return recovering;
                             }
                         });
+    }
+
+    /** Until the test goes on, if this is the thread that waits for it. */
+    private void hesitate() {
+        if (Thread.currentThread() == hesitating) {
+            hesitates.countDown();
+            try {
+                goOn.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
     }
 
     @AfterEach
@@ -206,9 +234,9 @@ class SaucrCnxManagerTest {
                 .isGreaterThan(Duration.ofMillis(700));
     }
 
-    // ---- Strangers ----
+    // ---- Peers outside of the configuration ----
 
-    private static final long STRANGER = 100;
+    private static final long OUTSIDE = 100;
 
     /** What the listening thread does with a connection that a server of a higher number opens. */
     private Socket connected(long sid) throws Exception {
@@ -315,17 +343,17 @@ class SaucrCnxManagerTest {
     @Test
     void aGreetingThatCannotBeUsedEndsItsOwnConnectionAlone() throws Exception {
         for (String address : List.of("127.0.0.1:-1", "127.0.0.1:99999", "a|b", "", ":", "[::1:")) {
-            connected(STRANGER, address);
+            connected(OUTSIDE, address);
         }
-        assertThat(connected(STRANGER, "127.0.0.1:-1").getInputStream().read()).isEqualTo(-1);
+        assertThat(connected(OUTSIDE, "127.0.0.1:-1").getInputStream().read()).isEqualTo(-1);
         connected(3);
         assertThat(channel.senderWorkerMap).containsKey(3L);
     }
 
     @Test
-    void nothingIsKeptForAStrangerWithoutAConnection() {
+    void nothingIsKeptForAPeerOutsideWithoutAConnection() {
         recovering = false;
-        for (long sid = STRANGER; sid < STRANGER + 1_000; sid++) {
+        for (long sid = OUTSIDE; sid < OUTSIDE + 1_000; sid++) {
             channel.send(sid, answer());
             channel.toSend(sid, vote(1));
         }
@@ -335,15 +363,15 @@ class SaucrCnxManagerTest {
     }
 
     @Test
-    void aConnectedStrangerIsAnsweredAndForgottenWhenItHangsUp() throws Exception {
+    void aConnectedPeerOutsideIsAnsweredAndForgottenWhenItHangsUp() throws Exception {
         recovering = false;
-        Socket socket = connected(STRANGER);
-        channel.send(STRANGER, answer());
+        Socket socket = connected(OUTSIDE);
+        channel.send(OUTSIDE, answer());
         DataInputStream in = new DataInputStream(socket.getInputStream());
         byte[] packet = new byte[in.readInt()];
         in.readFully(packet);
         assertThat(RecoveryWire.decode(ByteBuffer.wrap(packet))).isEqualTo(answer());
-        channel.toSend(STRANGER, vote(1));
+        channel.toSend(OUTSIDE, vote(1));
         assertThat(in.readInt()).isEqualTo(vote(1).remaining());
         socket.close();
         Awaitility.await()
@@ -355,43 +383,150 @@ class SaucrCnxManagerTest {
                         });
     }
 
-    @Test
-    void whenThereAreTooManyStrangersWhoWasSilentForLongestIsDisconnected() throws Exception {
-        recovering = false;
-        for (long sid = STRANGER; sid < STRANGER + SaucrCnxManager.STRANGERS; sid++) {
+    private void connectAsManyAsMay() throws Exception {
+        for (long sid = OUTSIDE; sid < OUTSIDE + SaucrCnxManager.OUTSIDE_PEERS; sid++) {
             connected(sid);
         }
+    }
+
+    private void asks(long sid) {
+        channel.addToRecvQueue(new Message(RecoveryWire.encode(new LleQuery(7, sid, false)), sid));
+    }
+
+    @Test
+    void whenThereAreTooManyPeersOutsideWhichWasSilentForLongestIsDisconnected() throws Exception {
+        recovering = false;
+        connectAsManyAsMay();
         connected(3);
-        assertThat(remembered()).hasSize(SaucrCnxManager.STRANGERS);
-        channel.addToRecvQueue(new Message(vote(1), STRANGER));
-        connected(STRANGER + 1_000);
+        assertThat(remembered()).hasSize(SaucrCnxManager.OUTSIDE_PEERS);
+        asks(OUTSIDE);
+        connected(OUTSIDE + 1_000);
         assertThat(remembered())
-                .hasSize(SaucrCnxManager.STRANGERS)
-                .contains(STRANGER, STRANGER + 1_000)
-                .doesNotContain(STRANGER + 1);
+                .hasSize(SaucrCnxManager.OUTSIDE_PEERS)
+                .contains(OUTSIDE, OUTSIDE + 1_000)
+                .doesNotContain(OUTSIDE + 1);
         assertThatThrownBy(() -> sockets.get(1).getInputStream().read())
                 .hasMessageContaining("reset");
         assertThat(channel.senderWorkerMap).containsKey(3L);
     }
 
+    /** Else a peer that floods this server stays, and one that joins is disconnected for it. */
     @Test
-    void onlySomeStrangersAreAnsweredAtATime() throws Exception {
+    void aMessageThatIsNoQuestionCountsAsSilence() throws Exception {
         recovering = false;
-        for (long sid = STRANGER; sid < STRANGER + SaucrCnxManager.STRANGERS; sid++) {
+        List<ByteBuffer> useless =
+                List.of(
+                        vote(1),
+                        // An answer, and longer than any question.
+                        RecoveryWire.encode(large(OUTSIDE)),
+                        // Of another server.
+                        RecoveryWire.encode(new LleQuery(7, OUTSIDE + 1, false)),
+                        // Broken off.
+                        RecoveryWire.encode(new LleQuery(7, OUTSIDE, false)).limit(20).slice());
+        connectAsManyAsMay();
+        for (int i = 0; i < useless.size(); i++) {
+            channel.addToRecvQueue(new Message(useless.get(i), OUTSIDE + i));
+            connected(OUTSIDE + 1_000 + i);
+            assertThat(remembered()).doesNotContain(OUTSIDE + i);
+        }
+        // While it recovers it waits for answers, which are long.
+        recovering = true;
+        long next = OUTSIDE + useless.size();
+        channel.addToRecvQueue(new Message(RecoveryWire.encode(large(next)), next));
+        connected(OUTSIDE + 2_000);
+        assertThat(remembered()).contains(next).doesNotContain(next + 1);
+    }
+
+    /** Several connections are taken at once, and another thread tidies. */
+    @Test
+    void aThreadThatHesitatesForgetsNoPeerThatConnectsMeanwhile() throws Exception {
+        recovering = false;
+        for (long sid = OUTSIDE + 1; sid < OUTSIDE + SaucrCnxManager.OUTSIDE_PEERS; sid++) {
             connected(sid);
         }
+        Thread tidies = new Thread(() -> channel.tidy());
+        hesitating = tidies;
+        tidies.start();
+        assertThat(hesitates.await(1, TimeUnit.MINUTES)).isTrue();
+        connected(OUTSIDE);
+        goOn.countDown();
+        tidies.join();
+        for (long sid = OUTSIDE + 1; sid < OUTSIDE + SaucrCnxManager.OUTSIDE_PEERS; sid++) {
+            asks(sid);
+        }
+        connected(OUTSIDE + 1_000);
+        assertThat(remembered())
+                .hasSize(SaucrCnxManager.OUTSIDE_PEERS)
+                .contains(OUTSIDE + 1, OUTSIDE + 1_000)
+                .doesNotContain(OUTSIDE);
+    }
+
+    @Test
+    void manyPeersOutsideThatConnectAtOnceAreBounded() throws Exception {
+        recovering = false;
+        connectAsManyAsMay();
+        AtomicBoolean over = new AtomicBoolean();
+        Thread tidies =
+                new Thread(
+                        () -> {
+                            while (!over.get()) {
+                                channel.tidy();
+                            }
+                        });
+        tidies.start();
+        List<Thread> connecting = new ArrayList<>();
+        List<Exception> failures = new CopyOnWriteArrayList<>();
+        for (long sid = OUTSIDE + 1_000; sid < OUTSIDE + 1_040; sid++) {
+            long own = sid;
+            connecting.add(
+                    new Thread(
+                            () -> {
+                                try {
+                                    connected(own);
+                                } catch (Exception e) {
+                                    failures.add(e);
+                                }
+                            }));
+        }
+        connecting.forEach(Thread::start);
+        for (Thread each : connecting) {
+            each.join();
+        }
+        over.set(true);
+        tidies.join();
+        assertThat(failures).isEmpty();
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .untilAsserted(
+                        () -> {
+                            channel.tidy();
+                            // Each that connected first had to go before any that came later.
+                            assertThat(remembered())
+                                    .hasSize(SaucrCnxManager.OUTSIDE_PEERS)
+                                    .allMatch(sid -> sid >= OUTSIDE + 1_000)
+                                    .isEqualTo(channel.senderWorkerMap.keySet());
+                        });
+    }
+
+    private static SnapshotPart large(long sender) {
+        return new SnapshotPart(
+                7,
+                sender,
+                1,
+                1,
+                RecoveryMessage.Compression.NONE,
+                1,
+                RecoveryWire.MAX_PAYLOAD,
+                0,
+                Bytes.wrap(new byte[RecoveryWire.MAX_PAYLOAD]));
+    }
+
+    @Test
+    void onlySomePeersOutsideAreAnsweredAtATime() throws Exception {
+        recovering = false;
+        connectAsManyAsMay();
         // Nobody reads, so that the queues fill when the sockets' buffers are full.
-        SnapshotPart large =
-                new SnapshotPart(
-                        7,
-                        1,
-                        1,
-                        1,
-                        RecoveryMessage.Compression.NONE,
-                        1,
-                        RecoveryWire.MAX_PAYLOAD,
-                        0,
-                        Bytes.wrap(new byte[RecoveryWire.MAX_PAYLOAD]));
+        SnapshotPart large = large(1);
         Awaitility.await()
                 .atMost(Duration.ofMinutes(1))
                 .until(
@@ -407,8 +542,8 @@ class SaucrCnxManagerTest {
                                                                     && ours.hasRecoveryMessage())
                                             .count();
                             assertThat(held)
-                                    .isLessThanOrEqualTo(SaucrCnxManager.STRANGERS_ANSWERED);
-                            return held == SaucrCnxManager.STRANGERS_ANSWERED;
+                                    .isLessThanOrEqualTo(SaucrCnxManager.OUTSIDE_PEERS_ANSWERED);
+                            return held == SaucrCnxManager.OUTSIDE_PEERS_ANSWERED;
                         });
     }
 }
