@@ -299,6 +299,22 @@ class StartCheckTest {
         parse(3, "saucr.enabled=true");
     }
 
+    /** ZooKeeper finds this when the start has changed files, and names neither file. */
+    @Test
+    void anAcceptedEpochBelowTheCurrentOneIsRefused() throws Exception {
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        Path accepted = Files.writeString(version.resolve("acceptedEpoch"), "1\n");
+        Path current = Files.writeString(version.resolve("currentEpoch"), "2\n");
+        for (String enabled : List.of("saucr.enabled=true", "saucr.enabled=false")) {
+            refused(accepted + " says 1, and " + current + " says 2", 3, enabled);
+            refused("empty its data directory but for myid", 3, enabled);
+        }
+        Files.writeString(accepted, "2\n");
+        parse(3, "saucr.enabled=true");
+        Files.delete(accepted);
+        parse(3, "saucr.enabled=true");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

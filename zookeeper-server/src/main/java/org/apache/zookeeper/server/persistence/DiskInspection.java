@@ -78,6 +78,10 @@ public final class DiskInspection {
     /** As {@link #assess}, but takes the log for complete without reading it. */
     public StartAssessment assessMarkers(String ensemble, long sid) throws IOException {
         DataFolder.requireClear(logs, snapshots);
+        // A replacement that a crash interrupted is completed first, and writes both epochs.
+        if (CopiedHistory.pending(logs).isEmpty()) {
+            RecoveryStore.requireOrderedEpochs(snapshots);
+        }
         boolean nothing =
                 RecoveryStore.currentEpochIn(snapshots) <= 0
                         && !(Files.isDirectory(logs) && !DataFolder.logs(logs).isEmpty());

@@ -40,6 +40,11 @@ public final class RecoveryStore implements Closeable {
 
     private static final long MOST_EPOCH = Integer.MAX_VALUE;
 
+    private static final String MUST_NOT_VOTE =
+            "nobody knows which leaders this server has followed, so it must not vote."
+                    + " While a majority of the other servers is serving, empty its data directory"
+                    + " but for myid, and it copies everything from them";
+
     private final Path logs;
     private final Path snapshots;
     private final MarkerStore markers;
@@ -260,6 +265,29 @@ public final class RecoveryStore implements Closeable {
     }
 
     /**
+     * A server accepts an epoch before it enters it, so a current epoch that is later than the
+     * accepted one is not of the same time.
+     *
+     * @throws IOException if it is; the message names both files, and says what to do
+     */
+    static void requireOrderedEpochs(Path snapshots) throws IOException {
+        long accepted = acceptedEpochIn(snapshots);
+        long current = currentEpochIn(snapshots);
+        if (accepted >= 0 && accepted < current) {
+            throw new IOException(
+                    ("%s says %s, and %s says %s, but a server accepts an epoch before it enters it:"
+                                    + " one of the files is a copy of another time, or was written"
+                                    + " by hand. Hence %s")
+                            .formatted(
+                                    snapshots.resolve(ACCEPTED_EPOCH),
+                                    accepted,
+                                    snapshots.resolve(CURRENT_EPOCH),
+                                    current,
+                                    MUST_NOT_VOTE));
+        }
+    }
+
+    /**
      * @param found a clause
      */
     static IOException damagedEpoch(Path file, String found) {
@@ -269,9 +297,8 @@ public final class RecoveryStore implements Closeable {
                         + MOST_EPOCH
                         + ", and the second, if any, must name the log; "
                         + found
-                        + ". Without it nobody knows which leaders this server has followed, so it"
-                        + " must not vote. While a majority of the other servers is serving, empty"
-                        + " its data directory but for myid, and it copies everything from them");
+                        + ". Without it "
+                        + MUST_NOT_VOTE);
     }
 
     private static String suffix(Compression compression) {
