@@ -2,6 +2,7 @@ package io.saucr.services.journal;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.head.Claim;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -68,6 +69,16 @@ public final class FolderBirth implements AutoCloseable {
     /** The newest start that the folder knows; empty where there was none since its birth. */
     public Optional<Incarnation> newest() {
         return identity.starts().isEmpty() ? Optional.empty() : Optional.of(identity.newest());
+    }
+
+    /**
+     * The claim that a start of this folder would make now. The start is in no file, so nothing may
+     * be written in its name: it only shows whether a start would be refused.
+     */
+    public Claim nextClaim(SecureRandom random) {
+        Identity next = identity.started(random.nextLong());
+        return new Claim(
+                next.name(), next.newest(), next.starts(), next.confirmed(), next.replaces());
     }
 
     /** Whether this folder remembers that start. */

@@ -220,10 +220,10 @@ public final class FolderReader {
 
     private void lookAtBases(Predicate<Incarnation> known, SectionSummary summary) {
         Path folder = path.resolve(ServiceFolder.BASE);
-        if (!disk.exists(folder)) {
-            return;
-        }
         try {
+            if (!disk.exists(folder)) {
+                return;
+            }
             for (long turn : Base.turns(disk, folder)) {
                 bases.add(base(folder, turn, known, summary));
             }
@@ -280,10 +280,10 @@ public final class FolderReader {
 
     private void lookAtSegments(Predicate<Incarnation> known) {
         Path folder = path.resolve(ServiceFolder.JOURNAL);
-        if (!disk.exists(folder)) {
-            return;
-        }
         try {
+            if (!disk.exists(folder)) {
+                return;
+            }
             firstTurns = Segment.firstTurns(disk, folder);
             int needed = JournalRecovery.firstNeeded(firstTurns, baseTurn);
             for (int index = 0; index < firstTurns.size(); index++) {

@@ -3,6 +3,7 @@ package io.saucr.services.journal;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.FileChannel;
@@ -15,6 +16,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -74,12 +76,21 @@ final class LocalDisk implements Disk {
     public List<String> list(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString()).sorted().toList();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         }
     }
 
     @Override
-    public boolean exists(Path file) {
-        return Files.exists(file);
+    public boolean exists(Path file) throws IOException {
+        if (Files.exists(file)) {
+            return true;
+        }
+        if (!Files.notExists(file)) {
+            // Neither is known: the folder may not be looked into, or its disk fails.
+            Files.readAttributes(file, BasicFileAttributes.class);
+        }
+        return false;
     }
 
     @Override
@@ -234,6 +245,14 @@ final class LocalDisk implements Disk {
 
         @Override
         public void read(ByteBuffer into, long at) throws IOException {
+            try {
+                readAll(into, at);
+            } catch (IOException e) {
+                throw named(e);
+            }
+        }
+
+        private void readAll(ByteBuffer into, long at) throws IOException {
             file.seek(at);
             byte[] bytes = into.array();
             while (into.hasRemaining()) {

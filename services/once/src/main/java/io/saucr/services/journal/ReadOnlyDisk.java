@@ -25,7 +25,7 @@ final class ReadOnlyDisk implements Disk {
     }
 
     @Override
-    public boolean exists(Path file) {
+    public boolean exists(Path file) throws IOException {
         return LocalDisk.INSTANCE.exists(file);
     }
 

@@ -65,7 +65,7 @@ final class AcceptDataLossCommand implements Callable<Integer> {
                             .formatted(order.give(losing), folder));
             return ServicesCommand.FINE;
         } catch (IOException | ServiceException e) {
-            throw new FailureException(e.getMessage(), e);
+            throw FailureException.of(e);
         }
     }
 }

@@ -123,7 +123,7 @@ final class FolderCommand implements Callable<Integer> {
         try {
             return FolderContents.read(folder);
         } catch (RefusedFolderException e) {
-            throw new FailureException(e.getMessage(), e);
+            throw FailureException.of(e);
         } catch (IOException e) {
             throw new FailureException(folder + " cannot be read: " + e, e);
         } catch (OutOfMemoryError e) {

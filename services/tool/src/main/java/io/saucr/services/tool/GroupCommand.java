@@ -66,7 +66,7 @@ final class GroupCommand implements Callable<Integer> {
             }
             return ServicesCommand.FINE;
         } catch (IOException e) {
-            throw new FailureException(e.getMessage(), e);
+            throw FailureException.of(e);
         }
     }
 

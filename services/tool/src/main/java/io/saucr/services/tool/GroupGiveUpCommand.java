@@ -95,7 +95,7 @@ final class GroupGiveUpCommand implements Callable<Integer> {
                             + name
                             + " was not given up. Repeat the command");
         } catch (IOException e) {
-            throw new FailureException(e.getMessage(), e);
+            throw FailureException.of(e);
         }
     }
 

@@ -76,7 +76,7 @@ final class MoveCommand implements Callable<Integer> {
                     .forEach(spec.commandLine().getOut()::println);
             return ServicesCommand.FINE;
         } catch (IOException | ServiceException e) {
-            throw new FailureException(e.getMessage(), e);
+            throw FailureException.of(e);
         }
     }
 }

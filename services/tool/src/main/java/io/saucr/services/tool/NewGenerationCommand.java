@@ -90,7 +90,7 @@ final class NewGenerationCommand implements Callable<Integer> {
             spec.commandLine().getOut().println(folder + " has generation " + now + " now");
             return ServicesCommand.FINE;
         } catch (IOException | ServiceException e) {
-            throw new FailureException(e.getMessage(), e);
+            throw FailureException.of(e);
         }
     }
 
