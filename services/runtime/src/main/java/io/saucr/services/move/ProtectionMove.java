@@ -102,16 +102,33 @@ public final class ProtectionMove {
 
     private List<String> toStandby() throws IOException, InterruptedException {
         throwUnlessFree();
-        Birth birth;
+        Claim claim;
         try (FolderBirth there = FolderBirth.open(disk, place.folder(), place.name())) {
-            birth = there.birth();
+            claim = there.nextClaim(random);
         }
+        try (HeadOrder order =
+                new HeadOrder(place.servicePath(Optional.empty()), place.onceClient())) {
+            // Before a start is recorded in the folder: a refusal changes nothing.
+            return toStandby(order, claimed(claim, order));
+        }
+    }
+
+    private List<String> toStandby(HeadOrder order, Seen seen)
+            throws IOException, InterruptedException {
         JournalOptions options = new JournalOptions(new ForceMode.Always(), place.segmentBytes());
         OwnDisk from = OwnDisk.open(disk, place.folder(), place.name(), options, random);
         boolean handed = false;
-        try (HeadOrder order =
-                new HeadOrder(place.servicePath(Optional.empty()), place.onceClient())) {
-            Seen seen = claimed(from, order);
+        try {
+            // An order may have given the folder another birth since it was looked at.
+            throwIfRefused(
+                    new Claim(
+                            place.name(),
+                            from.incarnation(),
+                            from.incarnations(),
+                            from.confirmed(),
+                            from.replaces()),
+                    seen);
+            Birth birth = from.incarnation().birth();
             FoldedState state = new FoldedState(place.name(), from.outbox());
             Guard.Start found = from.recover(Guard.Recovery.of(state::section, state::turn));
             long turn = found.newestTurn();
@@ -164,7 +181,7 @@ public final class ProtectionMove {
     }
 
     /** Refuses what a start of that folder would refuse (K14), and a service that runs. */
-    private Seen claimed(OwnDisk from, HeadOrder order) throws IOException, InterruptedException {
+    private Seen claimed(Claim claim, HeadOrder order) throws IOException, InterruptedException {
         long end = patience();
         HeadOrder.Found found = order.look();
         while (found.at().isPresent() && System.nanoTime() < end) {
@@ -185,18 +202,14 @@ public final class ProtectionMove {
                             + ": the service never ran there, or the head was deleted. Nothing was"
                             + " changed");
         }
-        Decision decision =
-                new Claim(
-                                place.name(),
-                                from.incarnation(),
-                                from.incarnations(),
-                                from.confirmed(),
-                                from.replaces())
-                        .seen(found.head());
-        if (decision instanceof Decision.Refuse refuse) {
+        throwIfRefused(claim, found.head().get());
+        return found.head().get();
+    }
+
+    private static void throwIfRefused(Claim claim, Seen seen) {
+        if (claim.seen(Optional.of(seen)) instanceof Decision.Refuse refuse) {
             throw new ServiceException(refuse.reason());
         }
-        return found.head().get();
     }
 
     private void throwUnlessMovable(FoldedState state, Birth birth, boolean hasFormers) {

@@ -39,8 +39,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
@@ -377,6 +380,57 @@ class ProtectionMoveTest {
             assertThat(work.resolve("own2")).doesNotExist();
             assertThat(place("two").moveToLocal(work.resolve("own2"))).isNotEmpty();
         }
+    }
+
+    /**
+     * The files of a folder with their times. Its lock is taken for a look, too, and a service that
+     * was closed may still fill its reserve.
+     */
+    private Map<String, String> files(String folder) throws IOException {
+        Map<String, String> all = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(work.resolve(folder))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                all.put(
+                        work.relativize(file).toString(),
+                        Files.getLastModifiedTime(file)
+                                + " "
+                                + Arrays.hashCode(Files.readAllBytes(file)));
+            }
+        }
+        all.keySet().removeAll(Set.of(folder + "/lock", folder + "/reserve"));
+        return all;
+    }
+
+    /** Not even the number of its next start. */
+    @Test
+    void aMoveThatTheHeadForbidsChangesNothing() throws Exception {
+        try (Client client = place("client").client();
+                RunningService own = local("own")) {
+            assertThat(put(client, 1)).isZero();
+            assertThat(own.status().turn()).isPositive();
+        }
+        copy("own", "copy");
+        Map<String, String> before = files("own");
+        assertThatThrownBy(
+                        () ->
+                                Services.at(server.connect() + "/others/numbers")
+                                        .folder(work.resolve("own"))
+                                        .sessionTimeout(Duration.ofSeconds(4))
+                                        .moveToStandby(work.resolve("one")))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("there is no head at /others/numbers")
+                .hasMessageContaining("Nothing was changed");
+        assertThat(files("own")).isEqualTo(before);
+        try (RunningService own = local("own")) {
+            assertThat(own.status().turn()).isPositive();
+        }
+        before = files("copy");
+        assertThatThrownBy(() -> place("copy").moveToStandby(work.resolve("one")))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("old copy or a twin");
+        assertThat(files("copy")).isEqualTo(before);
+        assertThat(work.resolve("one")).doesNotExist();
+        assertThat(place("own").moveToStandby(work.resolve("one"))).isNotEmpty();
     }
 
     @Test
