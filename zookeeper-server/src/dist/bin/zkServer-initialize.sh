@@ -97,20 +97,67 @@ if [ "$force" = true ]; then
         exit 1
     fi
 fi
+
+# Fails if a server uses one of the folders, also one that is starting and has no port yet.
+refuse_locked() {
+    local folder holder
+    for folder in "${folders[@]}"; do
+        holder="$(lock_holder "$folder/saucr.lock")"
+        if [ -n "$holder" ]; then
+            echo "Error: $holder uses $folder; stop that server first. Nothing was deleted." >&2
+            return 1
+        fi
+    done
+}
+
+# Nothing that comes later is on disk before it. GNU's sync can do that for one file system alone.
+sync_to_disk() {
+    sync -f "$1" 2>/dev/null || sync
+}
+
 deleted=false
 for folder in "${folders[@]}"; do
-    if [ -e "$folder" ]; then
-        if [ "$force" = false ]; then
-            echo "Error: $folder is there already; --force deletes it with everything in it." >&2
+    [ -e "$folder" ] || continue
+    if [ "$force" = false ]; then
+        echo "Error: $folder is there already; --force deletes everything in it." >&2
+        exit 1
+    fi
+    if [ ! -d "$folder" ]; then
+        echo "Error: $folder is no folder; move it away. Nothing was deleted." >&2
+        exit 1
+    fi
+    deleted=true
+done
+if [ "$deleted" = true ]; then
+    refuse_locked || exit 1
+    # No server starts next to a folder of this name: what an interrupted deletion leaves passes neither
+    # for the data of this server nor for those of a new one.
+    barrier="${new_server_files[0]}"
+    marked=false
+    [ ! -f "$barrier" ] || marked=true
+    for file in "${new_server_files[@]}"; do
+        [ -d "$file" ] || rm -f -- "$file" || exit 1
+    done
+    mkdir -p -- "$barrier" || exit 1
+    echo "A deletion is not finished. Run zkServer-initialize.sh --force again." >"$barrier/README" || exit 1
+    sync_to_disk "$barrier/README"
+    if ! refuse_locked; then
+        rm -rf -- "$barrier"
+        [ "$marked" = false ] || : >"$barrier"
+        exit 1
+    fi
+    for folder in "${folders[@]}"; do
+        [ -d "$folder" ] || continue
+        # The folder may be a link, or a disk of its own.
+        if ! find "$folder/." -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf -- {} +; then
+            echo "Error: not everything in $folder could be deleted. The server does not start until it is: run this again." >&2
             exit 1
         fi
-        # First: what is left of an interrupted deletion must not pass for the data of a new server.
-        rm -f -- "${new_server_files[@]}" || exit 1
-        rm -rf -- "$folder" || exit 1
-        deleted=true
-        echo "Deleted $folder."
-    fi
-done
+        sync_to_disk "$folder"
+        echo "Deleted everything in $folder."
+    done
+    rm -rf -- "$barrier" || exit 1
+fi
 mkdir -p -- "${folders[@]}" || exit 1
 if [ -n "$myid" ]; then
     echo "$myid" >"$data_dir/myid" || exit 1

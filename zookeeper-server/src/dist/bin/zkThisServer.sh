@@ -53,6 +53,28 @@ running_pid() {
     echo "$pid"
 }
 
+# The process that holds the lock of file $1, as far as the system shows it; nothing if none does.
+lock_holder() {
+    local inode pid
+    [ -f "$1" ] && [ -r /proc/locks ] || return 0
+    # shellcheck disable=SC2012 # the number comes first
+    inode="$(ls -di -- "$1" | awk '{ print $1; exit }')"
+    for pid in $(awk -v inode="$inode" '$2 == "POSIX" { n = split($6, at, ":"); if (at[n] == inode) print $5 }' /proc/locks); do
+        # Another file system may have a file of this number.
+        if (
+            set +f
+            [ -x "/proc/$pid/fd" ] || exit 0
+            for each in "/proc/$pid/fd"/*; do
+                [ ! "$each" -ef "$1" ] || exit 0
+            done
+            exit 1
+        ); then
+            echo "process $pid"
+            return
+        fi
+    done
+}
+
 # Listening sockets as the kernel lists them: hexadecimal port and inode.
 listening_sockets() {
     local folder="${1:-/proc}"

@@ -7,11 +7,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -439,7 +442,7 @@ class ServerScriptsIT {
 
         Scripts.Result again = initialize();
         assertThat(again.exitCode()).isEqualTo(1);
-        assertThat(again.output()).contains("is there already; --force deletes it");
+        assertThat(again.output()).contains("is there already; --force deletes everything in it");
         assertThat(Path.of(last)).exists();
         assertThat(initialize("--force").output()).contains("This is server 7, as ");
         assertThat(folder.resolve("data/version-2")).isEmptyDirectory();
@@ -462,7 +465,7 @@ class ServerScriptsIT {
         assertThat(isNew).as("nothing was deleted").exists();
 
         Path old = Files.writeString(folder.resolve("data/initialize"), "");
-        assertThat(initialize("--force").output()).contains("Deleted " + logs);
+        assertThat(initialize("--force").output()).contains("Deleted everything in " + logs);
         assertThat(isNew).doesNotExist();
         assertThat(old).doesNotExist();
         assertThat(initialize("--force").exitCode()).isZero();
@@ -495,6 +498,74 @@ class ServerScriptsIT {
         }
         assertThat(initialize("--force").exitCode()).isZero();
         assertThat(kept).doesNotExist();
+    }
+
+    /** It may be starting, and has no port and no pid file yet. */
+    @Test
+    void theDataOfAServerThatHoldsItsLockAreNotDeleted() throws Exception {
+        Path data = Files.createDirectories(folder.resolve("data/version-2"));
+        Path kept = Files.createFile(data.resolve("log.1"));
+        Path marker = Files.createFile(folder.resolve("data/initialize"));
+        try (FileChannel lock =
+                FileChannel.open(
+                        data.resolve("saucr.lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE)) {
+            assertThat(lock.tryLock()).isNotNull();
+            Scripts.Result refused = initialize("--force");
+            assertThat(refused.exitCode()).as(refused.output()).isEqualTo(1);
+            assertThat(refused.output())
+                    .contains("process " + ProcessHandle.current().pid() + " uses " + data)
+                    .contains("stop that server first. Nothing was deleted.");
+        }
+        assertThat(kept).exists();
+        assertThat(marker).isRegularFile();
+        assertThat(initialize("--force").exitCode()).isZero();
+        assertThat(data).isEmptyDirectory();
+    }
+
+    @Test
+    void aFolderThatIsALinkStaysOne() throws Exception {
+        Path disk = Files.createDirectories(folder.resolve("disk"));
+        Files.createFile(disk.resolve("log.1"));
+        Files.createFile(disk.resolve(".hidden"));
+        Files.createDirectory(disk.resolve("lost+found"));
+        Path link = folder.resolve("data/version-2");
+        Files.createDirectories(link.getParent());
+        Files.createSymbolicLink(link, disk);
+        Scripts.Result result = initialize("--force");
+        assertThat(result.exitCode()).as(result.output()).isZero();
+        assertThat(link).isSymbolicLink();
+        try (Stream<Path> files = Files.list(disk)) {
+            assertThat(files).containsExactly(disk.resolve("lost+found"));
+        }
+        Files.delete(link);
+        Files.createFile(link);
+        assertThat(initialize("--force").output()).contains(link + " is no folder; move it away");
+        assertThat(link).exists();
+    }
+
+    /** Of half a log nobody knows that it is half. */
+    @Test
+    void aDeletionThatIsInterruptedKeepsTheServerFromStarting() throws Exception {
+        Path data = Files.createDirectories(folder.resolve("data/version-2"));
+        Path kept = Files.createFile(data.resolve("log.1"));
+        Files.createFile(folder.resolve("data/initialize"));
+        Path programs = Files.createDirectories(folder.resolve("programs"));
+        Path find = Files.writeString(programs.resolve("find"), "#!/bin/sh\nexit 1\n");
+        Files.setPosixFilePermissions(find, EnumSet.allOf(PosixFilePermission.class));
+        scripts.set("PATH", programs + ":" + System.getenv("PATH"));
+        Scripts.Result interrupted = initialize("--force");
+        assertThat(interrupted.exitCode()).isEqualTo(1);
+        assertThat(interrupted.output()).contains("not everything in " + data, "run this again");
+        scripts.set("PATH", System.getenv("PATH"));
+        Scripts.Result start = server("start-foreground");
+        assertThat(start.exitCode()).as(start.output()).isNotZero();
+        assertThat(start.output()).contains(folder.resolve("data/initialize") + " is in the way");
+        assertThat(kept).exists();
+        assertThat(initialize("--force").exitCode()).isZero();
+        assertThat(data).isEmptyDirectory();
+        assertThat(folder.resolve("data/initialize")).isRegularFile();
     }
 
     @Test
