@@ -311,6 +311,23 @@ public final class Ensemble implements AutoCloseable {
     }
 
     /**
+     * Waits until a server answers as leader: on a busy machine its answer may be late.
+     *
+     * @throws EnsembleException if none does in time
+     */
+    public int awaitLeader(Duration timeout) {
+        Deadline deadline = Deadline.in(timeout);
+        OptionalInt leader = leader();
+        while (leader.isEmpty()) {
+            deadline.requireTimeLeft(
+                    () -> "no server answers as leader after %s s".formatted(timeout.toSeconds()));
+            deadline.pause();
+            leader = leader();
+        }
+        return leader.getAsInt();
+    }
+
+    /**
      * Waits until each running server serves clients, one of them as leader.
      *
      * @throws EnsembleException with the servers' state and the end of a log if they do not in

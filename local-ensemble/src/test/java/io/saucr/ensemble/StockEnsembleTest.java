@@ -45,7 +45,7 @@ class StockEnsembleTest {
                 ensemble.shim(id).orElseThrow().delay(Duration.ofMillis(10));
             }
             create(client, "/slow");
-            FsyncShim leader = ensemble.shim(ensemble.leader().orElseThrow()).orElseThrow();
+            FsyncShim leader = ensemble.shim(ensemble.awaitLeader(PATIENCE)).orElseThrow();
             FsyncShim.Forces before = leader.forces();
             Duration timeBefore = leader.timeInForces();
             long start = System.nanoTime();
@@ -79,9 +79,11 @@ class StockEnsembleTest {
         try (Ensemble ensemble = Ensemble.of(Distribution.stock(), work).build()) {
             ensemble.start();
             ensemble.awaitServing(PATIENCE);
-            int leader = ensemble.leader().orElseThrow();
+            int leader = ensemble.awaitLeader(PATIENCE);
             ServerProcess follower = ensemble.server(leader % 3 + 1);
-            assertThat(follower.mntr()).containsEntry("zk_server_state", "follower");
+            Awaitility.await()
+                    .atMost(PATIENCE)
+                    .until(() -> "follower".equals(follower.mntr().get("zk_server_state")));
             follower.pause();
             assertThat(follower.role()).isEmpty();
             assertThat(follower.isAlive()).isTrue();
@@ -92,7 +94,9 @@ class StockEnsembleTest {
             assertThatThrownBy(() -> follower.start()).isInstanceOf(IllegalStateException.class);
             ensemble.server(leader).start();
             ensemble.awaitServing(PATIENCE);
-            assertThat(ensemble.server(leader).role()).isEqualTo("follower");
+            Awaitility.await()
+                    .atMost(PATIENCE)
+                    .until(() -> ensemble.server(leader).role().equals("follower"));
             assertThat(follower.terminate(PATIENCE)).isTrue();
             assertThat(follower.logTail(5)).isNotEmpty();
         }

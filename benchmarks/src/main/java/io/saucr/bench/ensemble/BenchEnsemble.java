@@ -118,7 +118,7 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     /** Waits until all running servers serve, and looks who leads. */
     public void awaitServing() throws InterruptedException {
         ensemble.awaitServing(PATIENCE);
-        leader = ensemble.leader().orElseThrow(() -> new IllegalStateException("no leader"));
+        leader = ensemble.awaitLeader(PATIENCE);
     }
 
     private IllegalStateException failure(String what, Throwable cause) {

@@ -81,7 +81,7 @@ public final class CatchUp {
         try (Ensemble ensemble = builder.build()) {
             ensemble.start();
             ensemble.awaitServing(PATIENCE);
-            int leader = ensemble.leader().orElseThrow();
+            int leader = ensemble.awaitLeader(PATIENCE);
             ServerProcess follower = ensemble.server(leader == 1 ? 2 : 1);
             return configuration.situationAware()
                     ? recover(ensemble, leader, follower, entries, work)

@@ -137,7 +137,7 @@ final class MachineScenarios {
 
     /** The peers of a server without power hear nothing: no end of a connection, no refusal. */
     private static void silence(Ensemble ensemble, FaultBackend backend) throws Exception {
-        int leader = ensemble.leader().orElseThrow();
+        int leader = ensemble.awaitLeader(PATIENCE);
         ServerProcess follower = ensemble.server(leader % 3 + 1);
         grownUp(ensemble, backend);
         write(ensemble, "/a-", 1);
@@ -159,7 +159,7 @@ final class MachineScenarios {
     }
 
     private static void partition(Ensemble ensemble, FaultBackend backend) throws Exception {
-        int leader = ensemble.leader().orElseThrow();
+        int leader = ensemble.awaitLeader(PATIENCE);
         Set<Integer> others = Set.of(leader % 3 + 1, (leader + 1) % 3 + 1);
         backend.partition(List.of(Set.of(leader), others));
         Awaitility.await()
@@ -175,7 +175,9 @@ final class MachineScenarios {
                                         && ensemble.server(leader).role().isEmpty());
         backend.heal();
         ensemble.awaitServing(PATIENCE);
-        assertThat(ensemble.server(leader).role()).isEqualTo("follower");
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .until(() -> ensemble.server(leader).role().equals("follower"));
         // Nobody is in a group: everyone is alone.
         backend.partition(List.of());
         Awaitility.await().atMost(PATIENCE).until(() -> ensemble.leader().isEmpty());
@@ -195,7 +197,7 @@ final class MachineScenarios {
      * the other two the server serves nobody, and the rest of the ensemble goes on without it.
      */
     private static void disks(Ensemble ensemble, FaultBackend backend) throws Exception {
-        int leader = ensemble.leader().orElseThrow();
+        int leader = ensemble.awaitLeader(PATIENCE);
         ServerProcess follower = ensemble.server(leader % 3 + 1);
         grownUp(ensemble, backend);
 
@@ -231,7 +233,7 @@ final class MachineScenarios {
      * A follower's log goes, then its whole disk, with the power; it copies everything each time.
      */
     private static void lostDisks(Ensemble ensemble, FaultBackend backend) throws Exception {
-        int leader = ensemble.leader().orElseThrow();
+        int leader = ensemble.awaitLeader(PATIENCE);
         ServerProcess follower = ensemble.server(leader % 3 + 1);
         grownUp(ensemble, backend);
         write(ensemble, "/a-", 20);

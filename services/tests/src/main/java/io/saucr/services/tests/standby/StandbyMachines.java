@@ -208,7 +208,7 @@ final class StandbyMachines implements AutoCloseable {
      */
     void whileTheHeadIsWritten(Member primary, Breaking what)
             throws IOException, InterruptedException {
-        ServerProcess leader = servers.server(servers.leader().orElseThrow());
+        ServerProcess leader = servers.server(servers.awaitLeader(PATIENCE));
         leader.pause();
         try {
             long until = System.nanoTime() + PATIENCE.toNanos();
