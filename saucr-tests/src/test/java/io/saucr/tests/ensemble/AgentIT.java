@@ -29,7 +29,7 @@ class AgentIT {
             String version = BuiltDistribution.servers().version();
             assertThat(ensemble.server(leader).logTail(100_000))
                     .contains("SAUCR is on, version " + version + " (agent), server " + leader);
-            assertThat(ensemble.server(leader).mntr()).containsEntry("zk_saucr_version", version);
+            assertThat(ensemble.mntr(leader)).containsEntry("zk_saucr_version", version);
             try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/agent", 8)) {
                 writes.awaitMore(200);
                 SaucrEnsemble.await(

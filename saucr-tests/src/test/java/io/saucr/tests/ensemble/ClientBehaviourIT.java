@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.ensemble.FourLetterWord;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -277,7 +276,7 @@ class ClientBehaviourIT {
     void fourLetterWords(String wordAndAnswer) {
         String word = wordAndAnswer.substring(0, 4);
         for (int id : ensemble.all()) {
-            assertThat(ensemble.server(id).ask(word))
+            assertThat(ensemble.ask(id, word))
                     .as("%s of server %d", word, id)
                     .contains(wordAndAnswer.substring(5))
                     .isNotBlank();
@@ -287,7 +286,7 @@ class ClientBehaviourIT {
     @Test
     void mntrTellsModeAndRecoveryStateOfEveryServer() throws Exception {
         for (int id : ensemble.all()) {
-            Map<String, String> metrics = FourLetterWord.table(ensemble.server(id).ask("mntr"));
+            Map<String, String> metrics = ensemble.mntr(id);
             assertThat(metrics)
                     .containsKeys(
                             "zk_saucr_mode",
@@ -336,7 +335,7 @@ class ClientBehaviourIT {
 
     @Test
     void anObserverServesClientsAndCountsForNothing() throws Exception {
-        assertThat(ensemble.server(OBSERVER).role()).isEqualTo("observer");
+        assertThat(ensemble.role(OBSERVER)).isEqualTo("observer");
         assertThat(ensemble.metric(leader, "zk_saucr_prompt_voters")).isEqualTo(VOTERS);
         long switches = ensemble.metric(leader, "zk_saucr_mode_switches");
         try (AckedWrites writes =

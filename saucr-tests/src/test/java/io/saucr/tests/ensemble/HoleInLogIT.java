@@ -120,7 +120,7 @@ class HoleInLogIT {
             LocalTime joined = SaucrEnsemble.now();
             ensemble.restart(OBSERVER);
             ensemble.awaitServing();
-            assertThat(ensemble.server(OBSERVER).role()).isEqualTo("observer");
+            assertThat(ensemble.role(OBSERVER)).isEqualTo("observer");
             List<String> missing = new ArrayList<>();
             try (Client reader = ensemble.connect(OBSERVER)) {
                 for (AckedWrites each : writes) {
@@ -142,20 +142,7 @@ class HoleInLogIT {
         AckedWrites writes = AckedWrites.written(ensemble.connect(OTHER), parent, 4, WRITES);
         SaucrEnsemble.await(
                 "the same on every server",
-                () ->
-                        ensemble.running().stream()
-                                        .map(id -> lastZxid(ensemble.server(id)))
-                                        .distinct()
-                                        .count()
-                                == 1);
+                () -> ensemble.running().stream().map(ensemble::lastZxid).distinct().count() == 1);
         return writes;
-    }
-
-    private static String lastZxid(ServerProcess server) {
-        return server.ask("srvr")
-                .lines()
-                .filter(line -> line.startsWith("Zxid: "))
-                .findFirst()
-                .orElse("");
     }
 }

@@ -151,11 +151,10 @@ class LostDiskIT {
                     "the complete server has been asked, and looks for a leader",
                     () ->
                             !ensemble.log(2, LocalTime.MIN, "its machine kept running").isEmpty()
-                                    && ensemble.server(LOSER)
-                                            .mntr()
+                                    && ensemble.mntr(LOSER)
                                             .entrySet()
                                             .containsAll(waiting.entrySet()));
-            assertThat(ensemble.server(2).role()).isNotIn("leader", "follower");
+            assertThat(ensemble.role(2)).isNotIn("leader", "follower");
             ensemble.restart(3);
             ensemble.awaitServing();
             writes.assertAllOnEachOf(ensemble);
@@ -231,12 +230,12 @@ class LostDiskIT {
         SaucrEnsemble.await(
                 "the other server has been asked, and the one that crashed is waited for",
                 () -> {
-                    Map<String, String> said = ensemble.server(LOSER).mntr();
+                    Map<String, String> said = ensemble.mntr(LOSER);
                     return said.getOrDefault("zk_saucr_recovery_uncounted", "")
                                     .equals("[" + OTHER + "]")
                             && said.get("zk_saucr_recovery_missing").equals("[" + CRASHED + "]");
                 });
-        assertThat(ensemble.server(OTHER).role()).isNotIn("leader", "follower");
+        assertThat(ensemble.role(OTHER)).isNotIn("leader", "follower");
     }
 
     /**

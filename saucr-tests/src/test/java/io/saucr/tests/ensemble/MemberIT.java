@@ -190,7 +190,7 @@ class MemberIT {
         ensemble.restart(FOURTH);
         fine(saucr("member", "add", line(FOURTH)), "server 4 is a voter; voters: 1, 2, 3, 4");
         fine(saucr("member", "promote", "4"), "voters: 1, 2, 3, 4");
-        SaucrEnsemble.await("its role", () -> ensemble.server(FOURTH).role().equals("follower"));
+        SaucrEnsemble.await("its role", () -> ensemble.role(FOURTH).equals("follower"));
         ensemble.awaitFast();
     }
 

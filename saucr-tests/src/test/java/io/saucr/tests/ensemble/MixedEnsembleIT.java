@@ -35,7 +35,7 @@ class MixedEnsembleIT {
                             .noneMatch(name -> name.startsWith("saucr."));
                 }
                 // Which program it is, it says even then.
-                assertThat(ensemble.server(id).mntr().keySet())
+                assertThat(ensemble.mntr(id).keySet())
                         .filteredOn(key -> key.contains("saucr"))
                         .isSubsetOf("zk_saucr_version");
             }
@@ -98,7 +98,7 @@ class MixedEnsembleIT {
                                 .distribution(old, without))) {
             int leader = ensemble.awaitFast();
             assertThat(ensemble.metric(leader, "zk_saucr_prompt_voters")).isEqualTo(4);
-            assertThat(ensemble.server(leader).mntr().get("zk_saucr_view")).isEqualTo("2,3,4,5");
+            assertThat(ensemble.mntr(leader).get("zk_saucr_view")).isEqualTo("2,3,4,5");
             assertThat(Files.readString(ensemble.server(old).logFile()))
                     .contains("leads with a version that seals no views");
             assertThat(Files.readString(ensemble.server(leader).logFile()))
@@ -185,19 +185,17 @@ class MixedEnsembleIT {
                 assertThat(ensemble.markers(recovering).crashedInFastMode()).isTrue();
                 ensemble.restart(stock);
                 SaucrEnsemble.await(
-                        "Apache's follows", () -> ensemble.server(stock).role().equals("follower"));
+                        "Apache's follows", () -> ensemble.role(stock).equals("follower"));
                 writes.awaitMore(100);
                 writes.stop();
                 // Of equal servers the one with the highest id leads.
                 SaucrEnsemble.await(
                         "the same log", () -> ensemble.metric(stock, "zk_znode_count") >= 300);
                 ensemble.kill(first);
-                SaucrEnsemble.await(
-                        "Apache's leads", () -> ensemble.server(stock).role().equals("leader"));
+                SaucrEnsemble.await("Apache's leads", () -> ensemble.role(stock).equals("leader"));
                 ensemble.restart(recovering);
                 SaucrEnsemble.await(
-                        "the recovery",
-                        () -> ensemble.server(recovering).role().equals("follower"));
+                        "the recovery", () -> ensemble.role(recovering).equals("follower"));
                 try (Client reader = ensemble.connect(recovering)) {
                     writes.assertAllIn(reader);
                 }

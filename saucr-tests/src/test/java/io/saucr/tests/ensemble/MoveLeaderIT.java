@@ -109,7 +109,7 @@ class MoveLeaderIT {
 
     private static List<Integer> newLeader(int old) {
         return ensemble.running().stream()
-                .filter(id -> id != old && ensemble.server(id).role().equals("leader"))
+                .filter(id -> id != old && ensemble.role(id).equals("leader"))
                 .toList();
     }
 

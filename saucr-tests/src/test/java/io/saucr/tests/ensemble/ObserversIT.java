@@ -137,7 +137,7 @@ class ObserversIT {
                 LocalTime returned = SaucrEnsemble.now();
                 ensemble.restart(id);
                 ensemble.awaitServing();
-                assertThat(ensemble.server(id).role()).isEqualTo("observer");
+                assertThat(ensemble.role(id)).isEqualTo("observer");
                 if (id == LOGGING) {
                     assertThat(ensemble.log(id, returned, "Getting a diff")).hasSize(1);
                 }

@@ -224,8 +224,7 @@ class PausedServersIT {
             writes.awaitMore(100);
             ensemble.resume(first);
             SaucrEnsemble.await(
-                    "the old leader follows",
-                    () -> ensemble.server(first).role().equals("follower"));
+                    "the old leader follows", () -> ensemble.role(first).equals("follower"));
             writes.awaitMore(100);
             writes.stop();
             assertThat(ensemble.awaitFast()).isEqualTo(second);

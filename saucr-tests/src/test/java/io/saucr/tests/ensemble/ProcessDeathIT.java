@@ -139,7 +139,7 @@ class ProcessDeathIT {
             for (int id : ensemble.all()) {
                 SaucrEnsemble.await(
                         "server " + id + " recovers",
-                        () -> ensemble.server(id).mntr().containsKey("zk_saucr_recovery_missing"));
+                        () -> ensemble.mntr(id).containsKey("zk_saucr_recovery_missing"));
             }
             assertThat(saying(ensemble, restarted, "its machine kept running")).isZero();
         }

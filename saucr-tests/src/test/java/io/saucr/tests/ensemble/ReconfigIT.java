@@ -149,8 +149,7 @@ class ReconfigIT {
         try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/observer", 8)) {
             writes.awaitMore(100);
             reconfigure(leader, member(changing, "observer"), null);
-            SaucrEnsemble.await(
-                    "an observer", () -> ensemble.server(changing).role().equals("observer"));
+            SaucrEnsemble.await("an observer", () -> ensemble.role(changing).equals("observer"));
             awaitPrompt(leader, VOTERS - 1);
             assertThat(ensemble.awaitFast()).isEqualTo(leader);
             // Of four voters three are a bare majority: one death is enough.
@@ -186,9 +185,7 @@ class ReconfigIT {
             SaucrEnsemble.await("the new configuration", () -> hasLeft(first, followers.get(0)));
             SaucrEnsemble.await(
                     "another leader",
-                    () ->
-                            followers.stream()
-                                    .anyMatch(id -> ensemble.server(id).role().equals("leader")));
+                    () -> followers.stream().anyMatch(id -> ensemble.role(id).equals("leader")));
             writes.awaitMore(100);
             int second = ensemble.awaitFast();
             assertThat(followers).contains(second);

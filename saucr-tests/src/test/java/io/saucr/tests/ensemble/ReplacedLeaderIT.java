@@ -132,7 +132,7 @@ class ReplacedLeaderIT {
             // A seal that is proposed later would be such an entry under way, too (R23).
             SaucrEnsemble.await(
                     "a sealed view of all",
-                    () -> "1,2,3,4,5".equals(ensemble.server(LEADER).mntr().get("zk_saucr_view")));
+                    () -> "1,2,3,4,5".equals(ensemble.mntr(LEADER).get("zk_saucr_view")));
             try (Client writer = ensemble.connectFor(SESSION_MILLIS, MAJORITY);
                     Client leaders = ensemble.connectFor(SESSION_MILLIS, LEADER);
                     Client followers = ensemble.connectFor(SESSION_MILLIS, FOLLOWER)) {
@@ -149,10 +149,9 @@ class ReplacedLeaderIT {
                         "another leader",
                         () ->
                                 List.of(MAJORITY).stream()
-                                        .anyMatch(
-                                                id -> ensemble.server(id).role().equals("leader")));
+                                        .anyMatch(id -> ensemble.role(id).equals("leader")));
                 SaucrEnsemble.await("the write", () -> written(writer));
-                assertThat(ensemble.server(LEADER).role()).isEqualTo("leader");
+                assertThat(ensemble.role(LEADER)).isEqualTo("leader");
 
                 CompletableFuture<Read> first = Read.after(leaders);
                 CompletableFuture<Read> second = Read.after(followers);

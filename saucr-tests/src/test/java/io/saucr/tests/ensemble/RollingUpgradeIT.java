@@ -25,13 +25,13 @@ class RollingUpgradeIT {
         try (SaucrEnsemble ensemble = start("rolling-old", old);
                 AckedWrites writes = new AckedWrites(ensemble.connect(), "/rolling", 4)) {
             roll(ensemble, writes, ours, "false");
-            assertThat(ensemble.server(1).mntr().get("zk_version")).startsWith("3.9.5");
+            assertThat(ensemble.mntr(1).get("zk_version")).startsWith("3.9.5");
             roll(ensemble, writes, ours, "true");
             ensemble.awaitFast();
             writes.awaitMore(WRITES_BETWEEN);
             roll(ensemble, writes, ours, "false");
             roll(ensemble, writes, old, "false");
-            assertThat(ensemble.server(1).mntr().get("zk_version")).startsWith("3.8.");
+            assertThat(ensemble.mntr(1).get("zk_version")).startsWith("3.8.");
             everythingIsThere(ensemble, writes);
         }
     }

@@ -10,7 +10,9 @@ import io.saucr.core.log.Markers;
 import io.saucr.core.quorum.View;
 import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.FourLetterWord;
 import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.ServerAddress;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
 import java.io.IOException;
@@ -45,6 +47,12 @@ import org.awaitility.Awaitility;
 final class SaucrEnsemble implements AutoCloseable {
     /** For conditions that are reached in seconds on an idle machine. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    /**
+     * So long a server may take to answer a four-letter word on a busy machine. A test that asks
+     * once must not take a late answer for none. A server that does not listen refuses at once.
+     */
+    private static final Duration ANSWER = Duration.ofSeconds(20);
 
     private static final int SESSION_MILLIS = 10_000;
     private static final int PAGE_BYTES = 4096;
@@ -136,7 +144,7 @@ final class SaucrEnsemble implements AutoCloseable {
                 () -> {
                     found[0] =
                             running().stream()
-                                    .filter(id -> server(id).role().equals("leader"))
+                                    .filter(id -> role(id).equals("leader"))
                                     .findFirst()
                                     .orElse(0);
                     return found[0] != 0;
@@ -146,7 +154,7 @@ final class SaucrEnsemble implements AutoCloseable {
 
     /** The running servers that follow now, lowest id first. */
     List<Integer> followers() {
-        return running().stream().filter(id -> server(id).role().equals("follower")).toList();
+        return running().stream().filter(id -> role(id).equals("follower")).toList();
     }
 
     /** Waits until all running servers serve clients. */
@@ -154,7 +162,7 @@ final class SaucrEnsemble implements AutoCloseable {
         await(
                 "serving",
                 () -> {
-                    List<String> roles = running().stream().map(id -> server(id).role()).toList();
+                    List<String> roles = running().stream().map(this::role).toList();
                     return !roles.contains("") && roles.contains("leader");
                 });
     }
@@ -188,9 +196,44 @@ final class SaucrEnsemble implements AutoCloseable {
         return said;
     }
 
+    /** The answer to a four-letter word; empty if nothing listens, or not in time. */
+    String ask(int id, String word) {
+        ServerAddress address = server(id).address();
+        try {
+            return FourLetterWord.ask(address.clientHost(), address.clientPort(), word, ANSWER);
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    /** leader, follower, observer or standalone; empty if it serves no client now. */
+    String role(int id) {
+        return line(id, "Mode: ");
+    }
+
+    /** The last zxid that it has applied, as it writes it; empty if it serves no client now. */
+    String lastZxid(int id) {
+        return line(id, "Zxid: ");
+    }
+
+    /** The rest of the line of {@code srvr} that begins with these words. */
+    private String line(int id, String beginning) {
+        return ask(id, "srvr")
+                .lines()
+                .filter(line -> line.startsWith(beginning))
+                .map(line -> line.substring(beginning.length()).strip())
+                .findFirst()
+                .orElse("");
+    }
+
+    /** The answer to {@code mntr}; empty if nothing listens, or not in time. */
+    Map<String, String> mntr(int id) {
+        return FourLetterWord.table(ask(id, "mntr"));
+    }
+
     /** A metric of {@code mntr}; -1 while the server does not tell. */
     long metric(int id, String name) {
-        return number(server(id).mntr(), name);
+        return number(mntr(id), name);
     }
 
     private static long number(Map<String, String> metrics, String name) {
@@ -209,7 +252,7 @@ final class SaucrEnsemble implements AutoCloseable {
                 "fast mode",
                 () -> {
                     for (int id : running()) {
-                        Map<String, String> metrics = server(id).mntr();
+                        Map<String, String> metrics = mntr(id);
                         if ("leader".equals(metrics.get("zk_server_state"))
                                 && number(metrics, "zk_saucr_mode") == 1) {
                             found[0] = id;

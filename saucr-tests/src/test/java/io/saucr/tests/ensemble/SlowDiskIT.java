@@ -227,15 +227,14 @@ class SlowDiskIT {
                     .as(hang.toString())
                     .isEqualTo(victim);
             if (hang.endsService()) {
-                SaucrEnsemble.await(
-                        "the end, " + hang, () -> ensemble.server(victim).role().isEmpty());
+                SaucrEnsemble.await("the end, " + hang, () -> ensemble.role(victim).isEmpty());
             }
             assertThat(ensemble.server(victim).isAlive()).as(hang.toString()).isTrue();
             SaucrEnsemble.await(
                     "another leader, " + hang,
                     () ->
                             Stream.of(allBut(ensemble, victim))
-                                    .anyMatch(id -> ensemble.server(id).role().equals("leader")));
+                                    .anyMatch(id -> ensemble.role(id).equals("leader")));
             writes.awaitMore(200);
             ensemble.kill(victim);
             ensemble.shim(victim).delay(Duration.ZERO);
@@ -314,8 +313,7 @@ class SlowDiskIT {
                         () -> ensemble.followers().size() >= 3 && ensemble.leader() != leader);
                 assertGoesOn("a slow leader has stepped down", writes);
                 ensemble.shim(leader).delay(Duration.ZERO);
-                SaucrEnsemble.await(
-                        "its return", () -> ensemble.server(leader).role().equals("follower"));
+                SaucrEnsemble.await("its return", () -> ensemble.role(leader).equals("follower"));
                 writes.stop();
                 writes.assertAllOnEachOf(ensemble);
             }

@@ -170,7 +170,7 @@ class SlowRequestsIT {
                     .contains("slow from 400 ms on")
                     .contains("setData")
                     .contains("(last needed), none yet of " + gone);
-            assertThat(ensemble.server(leader).mntr())
+            assertThat(ensemble.mntr(leader))
                     .containsKey("zk_p99_saucr_commit_time_us")
                     .containsKey("zk_max_" + slow + "_saucr_ack_time_us");
             assertThat(ensemble.metric(leader, "zk_max_saucr_commit_time_us"))

@@ -246,7 +246,7 @@ class TruncationIT {
         for (int id : ensemble.all()) {
             try (Client reader = ensemble.connect(id)) {
                 if (reader.exists(PATH, false) != null
-                        || !"0".equals(ensemble.server(id).mntr().get("zk_ephemerals_count"))) {
+                        || !"0".equals(ensemble.mntr(id).get("zk_ephemerals_count"))) {
                     serving.add(id);
                 }
             }

@@ -382,7 +382,7 @@ class VisibilityIT {
         while (alert.find()) {
             assertThat(guide).contains("`" + alert.group(1) + "`");
         }
-        ensemble.server(ensemble.leader()).mntr().keySet().stream()
+        ensemble.mntr(ensemble.leader()).keySet().stream()
                 .filter(key -> key.contains("saucr"))
                 .map(key -> key.replaceFirst("^zk_((avg|min|max|cnt|sum|p\\d+)_)?", ""))
                 .map(key -> key.replaceFirst("^.*saucr_flush_causes$", "saucr_flush_causes"))
