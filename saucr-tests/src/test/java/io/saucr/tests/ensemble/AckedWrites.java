@@ -181,14 +181,23 @@ final class AckedWrites implements AutoCloseable {
     }
 
     /** S1: nothing that was acknowledged is missing from what this client's server shows. */
-    void assertAllIn(ZooKeeper reader) throws KeeperException, InterruptedException {
+    void assertAllIn(ZooKeeper reader) {
         Set<String> missing =
                 nodes.acknowledged().stream()
                         .map(path -> path.substring(parent.length() + 1))
                         .collect(Collectors.toCollection(TreeSet::new));
         int expected = missing.size();
-        reader.sync(parent, (code, path, context) -> {}, null);
-        reader.getChildren(parent, false).forEach(missing::remove);
+        SaucrEnsemble.await(
+                "the children of " + parent,
+                () -> {
+                    try {
+                        reader.sync(parent, (code, path, context) -> {}, null);
+                        reader.getChildren(parent, false).forEach(missing::remove);
+                        return true;
+                    } catch (KeeperException.ConnectionLossException e) {
+                        return false; // It connects again.
+                    }
+                });
         assertThat(missing).as("acknowledged but missing, of %d", expected).isEmpty();
     }
 
