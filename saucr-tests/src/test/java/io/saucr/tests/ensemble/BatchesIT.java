@@ -56,7 +56,7 @@ class BatchesIT {
     @BeforeAll
     static void start() throws Exception {
         // Nothing here breaks: a machine under load must not look like it.
-        ensemble = SaucrEnsemble.start(SaucrEnsemble.describe("batches", 5).set("syncLimit", "40"));
+        ensemble = SaucrEnsemble.start(SaucrEnsemble.describePatient("batches", 5));
         ensemble.awaitFast();
     }
 

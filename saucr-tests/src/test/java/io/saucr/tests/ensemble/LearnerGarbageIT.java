@@ -56,6 +56,7 @@ class LearnerGarbageIT {
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("learner-garbage", 3)
                                 .set("saucr.heartbeatInterval", "200ms")
+                                .set("saucr.missedHeartbeatsBeforeElection", "100")
                                 .set("syncLimit", "40")
                                 // A follower that returns is sent packets, not a snapshot.
                                 .set("commitLogCount", "100000")

@@ -50,6 +50,8 @@ class ObserversIT {
                                 .observers(OBSERVERS.size())
                                 .set("localSessionsEnabled", "true")
                                 .set("localSessionsUpgradingEnabled", "true")
+                                // An observer that stands still is given up.
+                                .set("syncLimit", "8")
                                 .set("saucr.heartbeatInterval", "2s")
                                 .set("saucr.fastModeConfirmations", "1"));
         ensemble.server(WITHOUT_LOG).configure("syncEnabled", "false");

@@ -91,7 +91,7 @@ class OwnLogIT {
     void theEndOfALargeSessionIsReadByEveryServer() throws Exception {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
-                        SaucrEnsemble.describe("own-log-session", 3)
+                        SaucrEnsemble.describePatient("own-log-session", 3)
                                 .jvmFlag("-Djute.maxbuffer=20000")
                                 .set("maxSessionTimeout", Integer.toString(SESSION_MILLIS)))) {
             int leader = ensemble.leader();
@@ -167,7 +167,7 @@ class OwnLogIT {
         List<RawSession> sessions = new ArrayList<>();
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
-                        SaucrEnsemble.describe("own-log-kinds", 3)
+                        SaucrEnsemble.describePatient("own-log-kinds", 3)
                                 .jvmFlag("-Dzookeeper.extendedTypesEnabled=true")
                                 .jvmFlag("-Dznode.container.checkIntervalMs=86400000")
                                 .set("maxSessionTimeout", Integer.toString(SESSION_MILLIS)))) {
@@ -241,7 +241,7 @@ class OwnLogIT {
                                         "digest",
                                         DigestAuthenticationProvider.generateDigest(USER))));
         try (SaucrEnsemble ensemble =
-                SaucrEnsemble.start(SaucrEnsemble.describe("own-log-user", 3))) {
+                SaucrEnsemble.start(SaucrEnsemble.describePatient("own-log-user", 3))) {
             List<String> paths = new ArrayList<>();
             for (int id : ensemble.all()) {
                 try (Client owner = ensemble.connect(id)) {

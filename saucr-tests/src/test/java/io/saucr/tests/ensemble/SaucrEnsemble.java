@@ -73,7 +73,20 @@ final class SaucrEnsemble implements AutoCloseable {
     static Ensemble.Builder describe(String name, int voters) throws IOException {
         return Ensemble.of(BuiltDistribution.servers(), folder(name))
                 .voters(voters)
-                .set("saucr.enabled", "true");
+                .set("saucr.enabled", "true")
+                // A busy machine stands still for seconds. Connections of processes that die end
+                // at once.
+                .set("syncLimit", "20");
+    }
+
+    /**
+     * The same for tests in which no server falls silent: however busy the machine is, none is
+     * taken for lost.
+     */
+    static Ensemble.Builder describePatient(String name, int voters) throws IOException {
+        return describe(name, voters)
+                .set("syncLimit", "80")
+                .set("saucr.missedHeartbeatsBeforeElection", "1000");
     }
 
     /**

@@ -53,6 +53,9 @@ class SlowRequestsIT {
                 SaucrEnsemble.start(
                         AdminServer.describe("slow-requests", VOTERS)
                                 .set("admin.serverAddress", "127.0.0.1")
+                                // Nobody is elected while both followers stand still.
+                                .set("saucr.missedHeartbeatsBeforeElection", "1000")
+                                .set("syncLimit", "80")
                                 .set("saucr.slowRequestTime", "400ms"));
         try (Client client = ensemble.connect()) {
             client.create("/orders", new byte[3], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);

@@ -37,8 +37,7 @@ class WatchersIT {
     @BeforeAll
     static void start() throws Exception {
         // Nothing here breaks: a machine under load must not look like it.
-        ensemble =
-                SaucrEnsemble.start(SaucrEnsemble.describe("watchers", 3).set("syncLimit", "40"));
+        ensemble = SaucrEnsemble.start(SaucrEnsemble.describePatient("watchers", 3));
     }
 
     @AfterAll
