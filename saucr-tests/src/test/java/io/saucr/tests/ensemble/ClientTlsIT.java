@@ -104,7 +104,7 @@ class ClientTlsIT {
                 plain.awaitMore(50);
                 ensemble.restart(victim);
                 ensemble.awaitServing();
-                assertThat(ensemble.log(victim, cut, "Recovered through")).hasSize(1);
+                assertThat(ensemble.log(victim, cut, "Recovered through")).isNotEmpty();
                 assertThat(ensemble.awaitFast()).isEqualTo(leader);
                 secured.awaitMore(50);
                 plain.awaitMore(50);

@@ -105,7 +105,7 @@ class HoleInLogIT {
             ensemble.restart(SYNCHRONISED);
             ensemble.awaitServing();
             assertThat(ensemble.log(SYNCHRONISED, returned, "Getting a snapshot from leader"))
-                    .hasSize(1);
+                    .isNotEmpty();
             writes.add(written(ensemble, "/after"));
 
             ensemble.terminate(OTHER, FIRST_LEADER, SYNCHRONISED);

@@ -320,7 +320,7 @@ class LearnerGarbageIT {
                     assertThat(ensemble.markers(follower).crashedInFastMode()).isTrue();
                     ensemble.restart(follower);
                     ensemble.awaitServing();
-                    assertThat(ensemble.log(follower, before, "Recovered through")).hasSize(1);
+                    assertThat(ensemble.log(follower, before, "Recovered through")).isNotEmpty();
                 });
     }
 

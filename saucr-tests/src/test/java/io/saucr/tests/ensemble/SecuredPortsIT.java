@@ -255,7 +255,7 @@ class SecuredPortsIT {
             whileDown.run();
             ensemble.restart(RECOVERING);
             ensemble.awaitServing();
-            assertThat(ensemble.log(RECOVERING, cut, "Recovered through")).hasSize(1);
+            assertThat(ensemble.log(RECOVERING, cut, "Recovered through")).isNotEmpty();
             writes.awaitMore(20);
             writes.stop();
             try (Client reader = ensemble.connect(RECOVERING)) {
@@ -280,7 +280,7 @@ class SecuredPortsIT {
             writes.awaitMore(100);
             ensemble.restart(first);
             ensemble.awaitServing();
-            assertThat(ensemble.log(first, cut, "Recovered through")).hasSize(1);
+            assertThat(ensemble.log(first, cut, "Recovered through")).isNotEmpty();
             ensemble.awaitFast();
             writes.awaitMore(100);
             writes.stop();

@@ -165,7 +165,8 @@ class TruncationIT {
             LocalTime returned = SaucrEnsemble.now();
             ensemble.restart(LEADER);
             ensemble.awaitServing();
-            assertThat(ensemble.log(LEADER, returned, "Truncating log to get in sync")).hasSize(1);
+            assertThat(ensemble.log(LEADER, returned, "Truncating log to get in sync"))
+                    .isNotEmpty();
             List<Integer> atFirst = serving(ensemble);
             writes.add(written(ensemble, "/after"));
             assertAll(ensemble, writes);
@@ -184,7 +185,7 @@ class TruncationIT {
         LocalTime started = SaucrEnsemble.now();
         ensemble.restart(LEADER);
         ensemble.awaitServing();
-        assertThat(ensemble.log(LEADER, started, "Getting a snapshot from leader")).hasSize(1);
+        assertThat(ensemble.log(LEADER, started, "Getting a snapshot from leader")).isNotEmpty();
         ensemble.terminate(LEADER, LOW, NEXT_LEADER);
         for (int id : ensemble.all()) {
             ensemble.server(id).configure("forceSnapshotSync", null);
