@@ -53,16 +53,18 @@ class HealthIT {
 
     @Test
     void aServerThatRecoversSaysWhatItWaitsFor() throws Exception {
-        try (SaucrEnsemble started = SaucrEnsemble.start(AdminServer.describe("health-lost", 3))) {
+        try (SaucrEnsemble started =
+                SaucrEnsemble.start(
+                        AdminServer.describe("health-lost", 3)
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("saucr.idleFlush", "1h"))) {
             ensemble = started;
-            ensemble.awaitFast();
-            try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/health", 8)) {
-                writes.awaitMore(100);
-                writes.stop();
-            }
-            int victim = ensemble.followers().get(0);
+            int victim = 1;
+            ensemble.writeAndDie();
             for (int id : ensemble.all()) {
-                ensemble.losePower(id);
+                ensemble.shim(id).losePower(false);
             }
             assertThat(ensemble.markers(victim).crashedInFastMode()).isTrue();
             ensemble.restart(victim);
