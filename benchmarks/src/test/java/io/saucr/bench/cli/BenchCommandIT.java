@@ -1,5 +1,6 @@
 package io.saucr.bench.cli;
 
+import static io.saucr.bench.cli.BenchProgram.STEADY;
 import static io.saucr.bench.cli.BenchProgram.onSmallServers;
 import static io.saucr.bench.cli.BenchProgram.run;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -138,7 +139,7 @@ class BenchCommandIT {
                         "--workloads=load,workloadd,workloadf",
                         "--clients=2",
                         "--servers=3",
-                        "--configurations=saucr",
+                        "--configurations=" + STEADY,
                         "--device=none",
                         "--rounds=2",
                         "--slice=0.4",
@@ -162,7 +163,7 @@ class BenchCommandIT {
                 onSmallServers(
                         folder,
                         "fig9",
-                        "--configurations=saucr",
+                        "--configurations=" + STEADY,
                         "--servers=3",
                         "--clients=2",
                         "--events=1:kill,3:return",
@@ -249,6 +250,7 @@ class BenchCommandIT {
                 onSmallServers(
                         folder,
                         "bulk",
+                        "--configurations=" + STEADY + ";memory-durable",
                         "--servers=3",
                         "--multi=1,20",
                         "--outstanding=10",
@@ -260,7 +262,7 @@ class BenchCommandIT {
         assertThat(result.at("/bursts")).hasSize(4);
         JsonNode last = result.at("/bursts/2");
         assertThat(last.at("/burst").asText()).isEqualTo("multi of 20, 10 outstanding");
-        assertThat(last.at("/configuration").asText()).isEqualTo("saucr");
+        assertThat(last.at("/configuration").asText()).isEqualTo(STEADY);
         assertThat(last.at("/operations").asLong()).isEqualTo(800);
         assertThat(last.at("/elections").asLong()).isZero();
         assertThat(result.at("/burstRatios/0/measure").asText()).isEqualTo("operations/s");

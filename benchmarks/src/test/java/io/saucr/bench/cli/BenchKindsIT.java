@@ -1,6 +1,7 @@
 package io.saucr.bench.cli;
 
 import static io.saucr.bench.cli.BenchProgram.SMALL;
+import static io.saucr.bench.cli.BenchProgram.STEADY;
 import static io.saucr.bench.cli.BenchProgram.onSmallServers;
 import static io.saucr.bench.cli.BenchProgram.run;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -213,7 +214,7 @@ class BenchKindsIT {
                 onSmallServers(
                         folder,
                         "flapping",
-                        "--configurations=saucr",
+                        "--configurations=" + STEADY,
                         "--servers=3",
                         "--clients=1",
                         "--busy=2",
@@ -237,7 +238,7 @@ class BenchKindsIT {
                 onSmallServers(
                         folder,
                         "expiry",
-                        "--configurations=saucr",
+                        "--configurations=" + STEADY,
                         "--servers=3",
                         "--sessions=20x10",
                         "--clients=1",

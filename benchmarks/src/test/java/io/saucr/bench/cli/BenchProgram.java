@@ -14,6 +14,14 @@ final class BenchProgram {
     /** For {@code --jvm}: servers that start soon and need little. */
     static final String SMALL = String.join(" ", Ensemble.SMALL_JVM);
 
+    /**
+     * SAUCR's configuration for tests on a busy machine: a server that gets no processor time for
+     * seconds is not taken for lost, and the ensemble stays fast.
+     */
+    static final String STEADY =
+            "saucr,saucr.heartbeatInterval=2s,saucr.fastModeConfirmations=1"
+                    + ",saucr.missedHeartbeatsBeforeElection=30,syncLimit=80";
+
     private BenchProgram() {}
 
     /** What a call printed, and its exit status. */
