@@ -1,9 +1,9 @@
 package io.saucr.services;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.core.Limits;
 import io.saucr.services.ensemble.TestServer;

@@ -1,10 +1,10 @@
 package io.saucr.services;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.time.Instant;
@@ -87,7 +87,7 @@ class ParallelTest {
                         int before = met.getOrDefault(meet.key(), 0);
                         long random = turn.random().nextLong();
                         if (runs.incrementAndGet() <= 2) {
-                            both.await(10, SECONDS);
+                            both.await(60, SECONDS);
                         }
                         met.put(meet.key(), before + 1);
                         turn.reply(new Met(turn.now().toEpochMilli(), random, before + 1));
@@ -96,7 +96,7 @@ class ParallelTest {
                     Enter.class,
                     (enter, turn) -> {
                         if (enter.number() == 1) {
-                            secondDone.await(10, SECONDS);
+                            secondDone.await(60, SECONDS);
                         }
                         entered.add(enter.number());
                         turn.reply(new Entered());
@@ -136,7 +136,7 @@ class ParallelTest {
                     (release, turn) -> {
                         turn.reply(waiting.value(), new Entered());
                         if (runs.incrementAndGet() <= 2) {
-                            both.await(10, SECONDS);
+                            both.await(60, SECONDS);
                         }
                         turn.reply(new Entered());
                     });
@@ -192,8 +192,8 @@ class ParallelTest {
         Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         CompletableFuture<Met> one = client(service).ask(new Meet("one"));
         CompletableFuture<Met> other = client(service).ask(new Meet("other"));
-        assertThat(one.get(10, SECONDS).number()).isEqualTo(1);
-        assertThat(other.get(10, SECONDS).number()).isEqualTo(1);
+        assertThat(one.get(60, SECONDS).number()).isEqualTo(1);
+        assertThat(other.get(60, SECONDS).number()).isEqualTo(1);
         assertThat(Instant.ofEpochMilli(one.get().millis())).isBetween(before, Instant.now());
         assertThat(again).hasValue(0);
         assertThat(runs).hasValue(2);
@@ -213,7 +213,7 @@ class ParallelTest {
             met.add(client.ask(new Meet(name)));
         }
         for (CompletableFuture<Met> each : met) {
-            assertThat(each.get(10, SECONDS).number()).isEqualTo(1);
+            assertThat(each.get(60, SECONDS).number()).isEqualTo(1);
         }
         assertThat(again).hasValue(0);
         assertThat(runs).hasValue(2);
@@ -224,7 +224,7 @@ class ParallelTest {
         RunningService service = run(2);
         CompletableFuture<Met> one = client(service).ask(new Meet("same"));
         CompletableFuture<Met> other = client(service).ask(new Meet("same"));
-        List<Met> met = List.of(one.get(10, SECONDS), other.get(10, SECONDS));
+        List<Met> met = List.of(one.get(60, SECONDS), other.get(60, SECONDS));
         assertThat(met).extracting(Met::number).containsExactlyInAnyOrder(1, 2);
         assertThat(again).hasValue(1);
         assertThat(runs).hasValue(3);
@@ -238,9 +238,9 @@ class ParallelTest {
         CompletableFuture<Entered> other = client.ask(new Enter(2));
         // It sees all that its client asked for before it.
         CompletableFuture<Ordered> order = client.ask(new Order());
-        assertThat(order.get(10, SECONDS).numbers()).containsExactly(1, 2);
-        one.get(10, SECONDS);
-        other.get(10, SECONDS);
+        assertThat(order.get(60, SECONDS).numbers()).containsExactly(1, 2);
+        one.get(60, SECONDS);
+        other.get(60, SECONDS);
         assertThat(again).hasValue(0);
     }
 
@@ -249,8 +249,8 @@ class ParallelTest {
         RunningService service = run(2);
         Client client = client(service);
         CompletableFuture<Entered> failed = client.ask(new Fail());
-        assertThatThrownBy(() -> failed.get(10, SECONDS)).hasMessageContaining("this one fails");
-        assertThat(client.ask(new Order()).get(10, SECONDS).numbers()).isEmpty();
+        assertThatThrownBy(() -> failed.get(60, SECONDS)).hasMessageContaining("this one fails");
+        assertThat(client.ask(new Order()).get(60, SECONDS).numbers()).isEmpty();
     }
 
     @Test
@@ -260,9 +260,9 @@ class ParallelTest {
         await().until(() -> service.status().turn() >= 1);
         CompletableFuture<Entered> one = client(service).ask(new Release());
         CompletableFuture<Entered> other = client(service).ask(new Release());
-        one.get(10, SECONDS);
-        other.get(10, SECONDS);
-        waits.get(10, SECONDS);
+        one.get(60, SECONDS);
+        other.get(60, SECONDS);
+        waits.get(60, SECONDS);
         // Nothing of the state has changed, but the request waits no longer.
         assertThat(again).hasValue(1);
     }
@@ -270,7 +270,7 @@ class ParallelTest {
     @Test
     void p4AMessageHasNoNumber() throws Exception {
         CompletableFuture<Entered> acked = client(run(2)).ask(new Ack());
-        assertThatThrownBy(() -> acked.get(10, SECONDS))
+        assertThatThrownBy(() -> acked.get(60, SECONDS))
                 .hasMessageContaining("has no number, as turns of club run in parallel");
     }
 
@@ -278,12 +278,12 @@ class ParallelTest {
     void aHandlerThatRunsInALaneIsWaitedFor() throws Exception {
         RunningService service = run(1);
         CompletableFuture<Entered> unused = client(service).ask(new Hang());
-        assertThat(hanging.await(10, SECONDS)).isTrue();
+        assertThat(hanging.await(60, SECONDS)).isTrue();
         // The turn thread goes on meanwhile.
         assertThat(service.status().turn()).isZero();
         CompletableFuture<Void> closed = CompletableFuture.runAsync(service::close);
         released.countDown();
-        closed.get(20, SECONDS);
+        closed.get(60, SECONDS);
     }
 
     @Test

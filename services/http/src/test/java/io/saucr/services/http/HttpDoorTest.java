@@ -1,8 +1,8 @@
 package io.saucr.services.http;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
 import io.saucr.services.Bank;

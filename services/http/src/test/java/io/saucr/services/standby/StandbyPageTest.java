@@ -1,7 +1,7 @@
 package io.saucr.services.standby;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
 import io.saucr.services.Client;
@@ -20,9 +20,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,12 +31,6 @@ class StandbyPageTest {
     @TempDir private Path work;
 
     private TestServer server;
-
-    /** However busy the machine is. */
-    @BeforeAll
-    static void bePatient() {
-        Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
-    }
 
     @BeforeEach
     void start() throws Exception {

@@ -1,9 +1,9 @@
 package io.saucr.services.journal;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;

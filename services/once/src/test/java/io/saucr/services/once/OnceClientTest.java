@@ -1,10 +1,10 @@
 package io.saucr.services.once;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static io.saucr.services.once.Settled.settled;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.RefusedFolderException;

@@ -1,8 +1,8 @@
 package io.saucr.services.ensemble;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.saucr.services.local;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
 import io.saucr.services.Handlers;

@@ -1,8 +1,8 @@
 package io.saucr.services.standby;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
 import io.saucr.services.ServiceException;
@@ -34,9 +34,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.apache.zookeeper.ZooDefs;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -84,11 +82,6 @@ class ReplayMemberTest {
                 lock.unlock();
             }
         };
-    }
-
-    @BeforeAll
-    static void bePatient() {
-        Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
     }
 
     @BeforeEach
@@ -160,7 +153,7 @@ class ReplayMemberTest {
             }
             try {
                 Reply reply =
-                        lanes.ask(sender, number, what.getBytes(UTF_8)).get(5, TimeUnit.SECONDS);
+                        lanes.ask(sender, number, what.getBytes(UTF_8)).get(60, TimeUnit.SECONDS);
                 assertThat(reply.threw()).isFalse();
                 return Long.parseLong(new String(reply.bytes(), UTF_8));
             } catch (ExecutionException | TimeoutException e) {

@@ -1,9 +1,9 @@
 package io.saucr.services.standby;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
 import io.saucr.services.Asks;
@@ -31,9 +31,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.ZooKeeper;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,12 +68,6 @@ class StandbyPartitionsTest {
     private final List<String> halts = new CopyOnWriteArrayList<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
     private TestServer server;
-
-    /** However busy the machine is. */
-    @BeforeAll
-    static void bePatient() {
-        Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
-    }
 
     @BeforeEach
     void startServer() throws Exception {

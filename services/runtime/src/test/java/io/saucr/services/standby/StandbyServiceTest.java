@@ -1,8 +1,8 @@
 package io.saucr.services.standby;
 
+import static io.saucr.services.once.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.saucr.services.Address;
@@ -26,9 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,12 +65,6 @@ class StandbyServiceTest {
     @TempDir Path work;
 
     private TestServer server;
-
-    /** However busy the machine is. */
-    @BeforeAll
-    static void bePatient() {
-        Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
-    }
 
     @BeforeEach
     void start() throws Exception {
