@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -64,9 +65,16 @@ class SpringBootGuideIT {
         }
     }
 
-    private static String freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return Integer.toString(socket.getLocalPort());
+    /** Below those that the kernel gives to connections meanwhile, the application starts late. */
+    private static String freePort() {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(14_000, 18_000);
+            try (ServerSocket socket =
+                    new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return Integer.toString(socket.getLocalPort());
+            } catch (IOException taken) {
+                // Another one.
+            }
         }
     }
 

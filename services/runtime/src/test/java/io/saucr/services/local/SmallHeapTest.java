@@ -12,11 +12,11 @@ import io.saucr.services.ServiceStatus;
 import io.saucr.services.Services;
 import io.saucr.services.State;
 import io.saucr.services.ValueState;
+import io.saucr.services.once.FreePorts;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -172,12 +172,6 @@ class SmallHeapTest {
         }
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
     private long waitingFiles() throws IOException {
         try (Stream<Path> files = Files.walk(temp.resolve("sender").resolve("outbox"))) {
             return files.map(Path::toFile).filter(File::isFile).count();
@@ -185,7 +179,7 @@ class SmallHeapTest {
     }
 
     private void sendThenTake(int count, int bytes, int taken) throws Exception {
-        int port = freePort();
+        int port = FreePorts.inARow(1);
         Process process = process(port, count, bytes);
         try {
             awaitAllSent(process);

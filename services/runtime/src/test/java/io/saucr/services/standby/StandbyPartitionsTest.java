@@ -19,8 +19,7 @@ import io.saucr.services.ServiceException;
 import io.saucr.services.Services;
 import io.saucr.services.State;
 import io.saucr.services.ensemble.TestServer;
-import java.io.IOException;
-import java.net.ServerSocket;
+import io.saucr.services.once.FreePorts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -197,7 +196,7 @@ class StandbyPartitionsTest {
 
     @Test
     void othersReachThePartitionsMembersAtPortsInARow() throws Exception {
-        int first = freePorts();
+        int first = FreePorts.inARow(COUNT);
         Protection.Standby standby = Protection.standby().members(new Address("localhost", first));
         RunningPartitions one = at("one").run(Sums::new, standby);
         opened.add(one);
@@ -212,26 +211,6 @@ class StandbyPartitionsTest {
             assertThat(head).contains("localhost:" + (first + number));
         }
         assertThat(two.here()).hasSize(COUNT);
-    }
-
-    /** As many in a row as there are partitions. */
-    private static int freePorts() throws Exception {
-        for (; ; ) {
-            try (ServerSocket first = new ServerSocket(0)) {
-                int port = first.getLocalPort();
-                if (isFree(port + 1) && isFree(port + 2)) {
-                    return port;
-                }
-            }
-        }
-    }
-
-    private static boolean isFree(int port) {
-        try (ServerSocket taken = new ServerSocket(port)) {
-            return taken.isBound();
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     @Test
