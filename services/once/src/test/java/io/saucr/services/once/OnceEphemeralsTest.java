@@ -54,7 +54,7 @@ class OnceEphemeralsTest {
         return OnceClient.at(server.connect() + "/app")
                 .name("bank")
                 .folder(temporary.resolve("folder"))
-                .sessionTimeout(Duration.ofSeconds(1))
+                .sessionTimeout(Duration.ofSeconds(20))
                 .onStop(stops::add)
                 .onEphemeral((path, standing) -> standings.add(standing))
                 .open();

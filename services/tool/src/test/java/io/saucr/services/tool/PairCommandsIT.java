@@ -189,7 +189,7 @@ class PairCommandsIT {
             kill(waiting);
             assertThat(execute("folder", "verify", work.resolve("c").toString())).isZero();
 
-            // Sessions of the killed ones end after two seconds.
+            // Sessions of the killed ones end after four seconds.
             await().atMost(PATIENCE).until(() -> acceptLoss("c") == 0);
             Matcher shown = Pattern.compile("--losing (lose-\\S+)").matcher(out);
             assertThat(shown.find()).as(out).isTrue();

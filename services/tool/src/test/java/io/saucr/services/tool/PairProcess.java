@@ -51,7 +51,7 @@ final class PairProcess {
                 Services.at(arguments[0])
                         .folder(Path.of(arguments[1]))
                         .listen(new Address("127.0.0.1", 0))
-                        .sessionTimeout(Duration.ofSeconds(2))
+                        .sessionTimeout(Duration.ofSeconds(4))
                         .segmentBytes(1 << 16)
                         .statusPage(0)
                         .onHalt(Halt.process())
