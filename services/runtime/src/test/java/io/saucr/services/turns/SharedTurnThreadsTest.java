@@ -189,7 +189,7 @@ class SharedTurnThreadsTest {
                 () -> timed.dueNanos.set(System.nanoTime() + Duration.ofMillis(500).toNanos()));
         timed.loop.post(
                 () -> timed.dueNanos.set(System.nanoTime() + Duration.ofMillis(5).toNanos()));
-        await().until(() -> timed.timers.get() == 2);
+        await().until(() -> timed.timers.get() >= 2);
     }
 
     /** A loop that always has something to run does not keep the only thread. */
