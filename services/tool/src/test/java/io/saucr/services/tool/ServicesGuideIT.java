@@ -2,16 +2,19 @@ package io.saucr.services.tool;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,6 +42,7 @@ class ServicesGuideIT {
 
     private static final Path PAGE = Path.of("../../docs/services/tutorial.md");
     private static final int TRANSFERS = 4_000;
+    private static final int BETWEEN_KILLS_BYTES = 200_000;
 
     @TempDir private Path folder;
 
@@ -159,8 +163,7 @@ class ServicesGuideIT {
         Process south = start(classes, log, "Bank", place, "south");
         Process teller = start(classes, out, "Teller", place, Integer.toString(TRANSFERS));
         for (int kill = 0; kill < 4; kill++) {
-            // Somewhere in the middle of it, whatever this machine needs for a start.
-            awaitFolderGrows(kill);
+            awaitTransfers(teller);
             if (kill % 2 == 0) {
                 south.destroyForcibly().waitFor();
                 south = start(classes, log, "Bank", place, "south");
@@ -175,13 +178,33 @@ class ServicesGuideIT {
                 .contains("bob has " + TRANSFERS + "\n");
     }
 
-    /** Each kill waits for another base or journal file's content, or for half a second. */
-    private void awaitFolderGrows(int kill) throws InterruptedException {
-        Path identity = folder.resolve("data/south/identity");
-        while (kill == 0 && !Files.exists(identity)) {
-            Thread.sleep(20);
+    /** Waits until the services have written what some hundred transfers take, or all are made. */
+    private void awaitTransfers(Process teller) {
+        long[] last = {bytes()};
+        long[] written = new long[1];
+        await().atMost(Duration.ofMinutes(2))
+                .pollInterval(Duration.ofMillis(20))
+                .until(
+                        () -> {
+                            long now = bytes();
+                            // Less where a journal has been folded.
+                            written[0] += Math.max(0, now - last[0]);
+                            last[0] = now;
+                            return written[0] > BETWEEN_KILLS_BYTES || !teller.isAlive();
+                        });
+    }
+
+    /** Of all files of the services; those that come and go meanwhile do not count. */
+    private long bytes() {
+        long bytes = 0;
+        try (Stream<Path> files = Files.walk(folder.resolve("data"))) {
+            for (Path file : files.toList()) {
+                bytes += file.toFile().length();
+            }
+        } catch (IOException | UncheckedIOException e) {
+            return bytes;
         }
-        Thread.sleep(600);
+        return bytes;
     }
 
     @Test
