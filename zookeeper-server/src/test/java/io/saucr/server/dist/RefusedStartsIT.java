@@ -13,6 +13,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -349,7 +350,9 @@ class RefusedStartsIT {
     /** Sends a signal to the server as soon as its process is there; returns its id. */
     private String signal(String name) throws Exception {
         Path file = scripts.pidFile();
+        // Long before a JVM can listen.
         await().atMost(Scripts.LIMIT)
+                .pollInterval(Duration.ofMillis(10))
                 .until(() -> Files.exists(file) && !Files.readString(file).isBlank());
         String pid = Files.readString(file).trim();
         kill(name, pid);
@@ -614,7 +617,7 @@ class RefusedStartsIT {
         assertThat(scripts.server("start").exitCode()).isZero();
         String pid = Files.readString(scripts.pidFile()).trim();
         kill("STOP", pid);
-        scripts.set("ZOO_STOP_TIMEOUT", "10");
+        scripts.set("ZOO_STOP_TIMEOUT", "60");
         Path output = folder.resolve("stop.txt");
         Process stop = scripts.start(output, List.of(), "zkServer.sh", "stop");
         assertThat(stop.waitFor(1, TimeUnit.SECONDS)).isFalse();
@@ -622,7 +625,7 @@ class RefusedStartsIT {
         try {
             Files.writeString(scripts.pidFile(), next.pid() + "\n");
             kill("CONT", pid);
-            assertThat(stop.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(stop.waitFor(90, TimeUnit.SECONDS)).isTrue();
             assertThat(Files.readString(output)).contains("STOPPED (process " + pid + ")");
             assertThat(stop.exitValue()).isZero();
             assertThat(scripts.pidFile()).hasContent(Long.toString(next.pid()));
