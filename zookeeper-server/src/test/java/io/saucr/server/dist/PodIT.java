@@ -45,7 +45,7 @@ class PodIT {
 
     @BeforeAll
     static void unpack() throws Exception {
-        home = Scripts.unpack(unpacked);
+        home = Scripts.unpackWithClassArchive(unpacked);
     }
 
     /** Creates nodes one after the other, on whichever server, and notes the acknowledged ones. */

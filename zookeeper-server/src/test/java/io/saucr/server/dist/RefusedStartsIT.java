@@ -48,7 +48,7 @@ class RefusedStartsIT {
 
     @BeforeAll
     static void unpack() throws Exception {
-        home = Scripts.unpack(unpacked);
+        home = Scripts.unpackWithClassArchive(unpacked);
     }
 
     @BeforeEach

@@ -64,6 +64,17 @@ final class Scripts {
         }
     }
 
+    /** The same, with an archive of the server's classes: a start takes half the processor time. */
+    static Path unpackWithClassArchive(Path into) throws IOException, InterruptedException {
+        Path home = unpack(into);
+        ProcessBuilder archive =
+                new ProcessBuilder(home.resolve("bin/zkServer.sh").toString(), "class-archive");
+        archive.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        Result made = run(archive, LIMIT.multipliedBy(2));
+        assertThat(made.exitCode()).as(made.output()).isZero();
+        return home;
+    }
+
     void set(String variable, String value) {
         variables.put(variable, value);
     }

@@ -45,7 +45,7 @@ class ServerScriptsIT {
 
     @BeforeAll
     static void unpack() throws Exception {
-        home = Scripts.unpack(unpacked);
+        home = Scripts.unpackWithClassArchive(unpacked);
     }
 
     @BeforeEach
