@@ -153,6 +153,8 @@ class SecuredPortsIT {
         }
     }
 
+    /** {@link #withTlsPeersThatHesitateHoldUpNoRecovery} does the same, and more. */
+    @Tag("long")
     @Test
     void tlsLetsARecoveringServerInAndNobodyElse() throws Exception {
         tlsLetsInAndNobodyElse("tls-ports", ensemble -> {}, ensemble -> {});

@@ -9,9 +9,9 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * What of the Jepsen project in {@code jepsen/} needs no Jepsen, tried with Clojure alone: its
@@ -25,9 +25,18 @@ class JepsenProjectIT {
 
     @TempDir Path work;
 
-    @ParameterizedTest
-    @EnumSource(Kind.class)
-    void itsCheckersAndClientsDoWhatTheySay(Kind whose) throws Exception {
+    @Test
+    void itsCheckersAndClientsDoWhatTheySay() throws Exception {
+        doWhatTheySay(Kind.OURS);
+    }
+
+    @Tag("long")
+    @Test
+    void itsCheckersAndClientsDoWhatTheySayOnApachesServers() throws Exception {
+        doWhatTheySay(Kind.STOCK);
+    }
+
+    private void doWhatTheySay(Kind whose) throws Exception {
         try (BothServers servers = new BothServers(work.resolve("servers"))) {
             Ensemble ensemble = servers.of(whose);
             String connect = ensemble.connectString();
