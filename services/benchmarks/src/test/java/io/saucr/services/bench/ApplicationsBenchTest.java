@@ -49,7 +49,7 @@ class ApplicationsBenchTest {
                         "--services=1,3",
                         "--force=0",
                         "--warm-up=0",
-                        "--slice=1",
+                        "--slice=0.3",
                         "--rounds=1",
                         "--work=" + folder.resolve("work"),
                         "--out=" + folder.resolve("out"));
