@@ -1,10 +1,13 @@
 package io.saucr.services.journal;
 
+import io.saucr.services.core.journal.SegmentBytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Reads a file from its beginning to its end in pieces that are not too small. One thread. */
-public final class FileWindow {
+/**
+ * Reads a file, mostly from its beginning to its end, in pieces that are not too small. One thread.
+ */
+public final class FileWindow implements SegmentBytes {
 
     private final Disk.File file;
     private final long size;
@@ -25,12 +28,22 @@ public final class FileWindow {
     }
 
     /** Up to where the file is read. */
+    @Override
     public long size() {
         return size;
     }
 
+    @Override
+    public ByteBuffer view(long at, int bytes) throws IOException {
+        ByteBuffer view = there(at, bytes);
+        if (view.remaining() < bytes) {
+            throw shorter();
+        }
+        return view;
+    }
+
     /** Bytes as they are until the next call; fewer where the file has become shorter. */
-    ByteBuffer view(long at, int bytes) throws IOException {
+    ByteBuffer there(long at, int bytes) throws IOException {
         if (at < begin || at + bytes > begin + content.limit()) {
             int piece = (int) Math.max(bytes, Math.min(pieceBytes, size - at));
             if (content.capacity() < piece) {
@@ -54,7 +67,7 @@ public final class FileWindow {
      */
     public ByteBuffer read(long at, int bytes) throws IOException {
         return bytes < pieceBytes
-                ? whole(ByteBuffer.allocate(bytes).put(view(at, bytes)))
+                ? whole(ByteBuffer.allocate(bytes).put(there(at, bytes)))
                 : read(file, at, bytes);
     }
 
@@ -71,8 +84,12 @@ public final class FileWindow {
 
     private static ByteBuffer whole(ByteBuffer content) throws IOException {
         if (content.hasRemaining()) {
-            throw new IOException("a log file became shorter while it was read");
+            throw shorter();
         }
         return content.flip();
+    }
+
+    private static IOException shorter() {
+        return new IOException("a log file became shorter while it was read");
     }
 }

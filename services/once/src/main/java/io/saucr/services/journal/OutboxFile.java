@@ -135,7 +135,7 @@ final class OutboxFile {
         }
 
         private ByteBuffer part(int bytes) throws IOException {
-            ByteBuffer part = window.view(at, bytes);
+            ByteBuffer part = window.there(at, bytes);
             if (part.remaining() < bytes) {
                 throw damaged(path, at);
             }

@@ -17,8 +17,6 @@ import java.util.List;
  */
 public final class Recovered {
 
-    private static final int COPIED_BYTES = 1 << 20;
-
     private final Disk disk;
     private final Path baseFolder;
     private final Identity identity;
@@ -113,20 +111,27 @@ public final class Recovered {
     }
 
     static void writeBaseAgain(Disk disk, Path folder, long turn) throws IOException {
-        Path path = Base.file(folder, turn);
-        Path beside = folder.resolve("again.tmp");
+        copy(disk, Base.file(folder, turn), folder.resolve("again.tmp"), Long.MAX_VALUE);
+    }
+
+    /** Puts a copy in the place of a file, up to a byte. */
+    private static void copy(Disk disk, Path path, Path beside, long end) throws IOException {
         try (Disk.File from = disk.open(path);
                 Disk.File to = disk.open(beside)) {
             to.truncate(0);
-            ByteBuffer part = ByteBuffer.allocate(COPIED_BYTES);
-            for (long at = 0; at < from.size(); at += COPIED_BYTES) {
-                from.read(part.clear(), at);
-                to.write(part.flip(), at);
-            }
+            copy(from, to, 0, Math.min(end, from.size()));
             to.force();
         }
         disk.rename(beside, path);
-        disk.forceFolder(folder);
+        disk.forceFolder(path.toAbsolutePath().getParent());
+    }
+
+    private static void copy(Disk.File from, Disk.File to, long begin, long end)
+            throws IOException {
+        for (long at = begin; at < end; at += Survey.PIECE_BYTES) {
+            int bytes = (int) Math.min(Survey.PIECE_BYTES, end - at);
+            to.write(FileWindow.read(from, at, bytes), at);
+        }
     }
 
     /**
@@ -135,19 +140,12 @@ public final class Recovered {
      * name may not be on disk either: then another file takes its place.
      */
     private static void writeAgain(Disk disk, Path path, Decision.GoOn goOn) throws IOException {
-        byte[] content = Survey.content(disk, path);
         if (goOn.from() == SegmentHeader.BYTES) {
-            byte[] valid = new byte[goOn.end()];
-            System.arraycopy(content, 0, valid, 0, valid.length);
-            disk.replace(path, valid);
+            copy(disk, path, path.resolveSibling(path.getFileName() + ".tmp"), goOn.end());
             return;
         }
         try (Disk.File file = disk.open(path)) {
-            if (goOn.from() < goOn.end()) {
-                file.write(
-                        ByteBuffer.wrap(content, goOn.from(), goOn.end() - goOn.from()),
-                        goOn.from());
-            }
+            copy(file, file, goOn.from(), goOn.end());
             if (goOn.behind() == Behind.TORN) {
                 file.truncate(goOn.end());
             }
@@ -172,24 +170,27 @@ public final class Recovered {
      * @throws IOException where the disk fails or the reader does
      */
     public void sections(Base.SectionReader reader) throws IOException {
-        if (base.turn() != baseTurn) {
-            throw new IllegalStateException(
-                    "the base of turn " + baseTurn + " was replaced by one of " + base.turn());
-        }
+        throwIfReplaced();
         if (baseTurn > 0) {
             Survey.readBase(disk, baseFolder, baseTurn, identity::knows, reader);
         }
     }
 
+    private void throwIfReplaced() {
+        if (base.turn() != baseTurn) {
+            throw new IllegalStateException(
+                    "the base of turn " + baseTurn + " was replaced by one of " + base.turn());
+        }
+    }
+
     /**
-     * Reads the turns above the base, in order, without gaps. Before {@link #journal}.
+     * Reads the turns above the base, in order, without gaps; what a journal appends is none of
+     * them. Before the first {@link Base#write}.
      *
      * @throws IOException where the disk fails or the reader does
      */
     public void turns(TurnReader reader) throws IOException {
-        if (begun) {
-            throw new IllegalStateException("read the turns before the journal begins");
-        }
+        throwIfReplaced();
         for (Segment segment : segments) {
             SegmentScan scan =
                     Survey.scan(

@@ -7,7 +7,6 @@ import io.saucr.services.core.journal.SegmentHeader;
 import io.saucr.services.core.journal.SegmentHeader.UnreadableSegmentException;
 import io.saucr.services.core.journal.SegmentScan;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +30,9 @@ record Survey(
         int needed,
         List<SegmentScan> scans,
         Decision.GoOn decision) {
+
+    /** So much of a file is read at once. */
+    static final int PIECE_BYTES = 1 << 20;
 
     private static final String ADVICE =
             "Put it back from a copy under a new generation, or give the service up";
@@ -62,7 +64,7 @@ record Survey(
         int needed = JournalRecovery.firstNeeded(firstTurns, baseTurn);
         List<SegmentScan> scans = new ArrayList<>();
         for (int index = needed; index < firstTurns.size(); index++) {
-            scans.add(scan(disk, journalFolder, firstTurns, index, (turn, delta) -> {}));
+            scans.add(scan(disk, journalFolder, firstTurns, index, null));
         }
         Decision decision =
                 JournalRecovery.decide(
@@ -109,7 +111,11 @@ record Survey(
         }
     }
 
-    /** Scans one of several segments, up to the first turn of the next. */
+    /**
+     * Scans one of several segments, up to the first turn of the next.
+     *
+     * @param visitor null for none
+     */
     static SegmentScan scan(
             Disk disk, Path folder, List<Long> firstTurns, int index, SegmentScan.Visitor visitor)
             throws IOException {
@@ -121,9 +127,9 @@ record Survey(
     static SegmentScan scan(
             Disk disk, Path file, long firstTurn, long lastTurn, SegmentScan.Visitor visitor)
             throws IOException {
-        try {
-            SegmentScan scan =
-                    SegmentScan.scan(ByteBuffer.wrap(content(disk, file)), lastTurn, visitor);
+        try (Disk.File opened = disk.open(file)) {
+            FileWindow window = new FileWindow(opened, opened.size(), PIECE_BYTES);
+            SegmentScan scan = SegmentScan.scan(window, lastTurn, visitor);
             if (scan.header().firstTurn() != firstTurn) {
                 throw new RefusedFolderException(
                         file,
@@ -135,17 +141,6 @@ record Survey(
             return scan;
         } catch (UnreadableSegmentException e) {
             throw new RefusedFolderException(file, e.offset(), e.getMessage());
-        }
-    }
-
-    static byte[] content(Disk disk, Path path) throws IOException {
-        try (Disk.File file = disk.open(path)) {
-            ByteBuffer content = ByteBuffer.allocate(Math.toIntExact(file.size()));
-            file.read(content, 0);
-            if (content.hasRemaining()) {
-                throw new IOException(path + " became shorter while it was read");
-            }
-            return content.array();
         }
     }
 }

@@ -146,13 +146,54 @@ class JournalTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> journal.folded(2)).hasMessageContaining("not forced yet");
         assertThatThrownBy(() -> recovered.journal(listener)).hasMessageContaining("already");
-        assertThatThrownBy(() -> recovered.turns((turn, delta) -> {}))
-                .hasMessageContaining("before the journal begins");
         journal.close();
         assertThatThrownBy(() -> journal.append(2, delta("")))
                 .isInstanceOf(IllegalStateException.class);
         reopen();
         assertThat(read(ForceMode.always())).containsExactly("1 one");
+    }
+
+    /** A start needs no memory of a segment's size: neither to look, nor to write an end again. */
+    @Test
+    void k9SegmentsAreReadAndWrittenInPieces() throws Exception {
+        int segment = 8 << 20;
+        for (ForceMode force : List.of(ForceMode.always(), ForceMode.os())) {
+            Journal journal = journal(Disk.local(), force, segment);
+            long first = journal.appended() + 1;
+            for (long turn = first; turn < first + 300; turn++) {
+                journal.append(turn, delta("%05d".formatted(turn).repeat(10_000)));
+            }
+            reopen();
+            Disk pieces =
+                    new ForwardingDisk(Disk.local()) {
+                        @Override
+                        protected void beforeRead(int bytes) {
+                            assertThat(bytes).isLessThanOrEqualTo(1 << 20);
+                        }
+                    };
+            Journal again = journal(pieces, force, segment);
+            long[] next = {1};
+            // Also behind the journal's begin, whose own turns are none of those.
+            again.append(first + 300, delta(""));
+            recovered.turns(
+                    (turn, delta) -> {
+                        assertThat(turn).isEqualTo(next[0]++);
+                        assertThat(delta.remaining()).isIn(0, 50_000);
+                    });
+            assertThat(next[0]).isEqualTo(first + 300);
+            reopen();
+        }
+    }
+
+    @Test
+    void turnsAreNotReadBehindAnotherBase() throws Exception {
+        Journal journal = journal(ForceMode.always());
+        journal.append(1, delta("one"));
+        await().until(() -> journal.forced() == 1);
+        recovered.base().write(1, writer -> {});
+        assertThatThrownBy(() -> recovered.turns((turn, delta) -> {}))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("the base of turn 0 was replaced by one of 1");
     }
 
     @Test

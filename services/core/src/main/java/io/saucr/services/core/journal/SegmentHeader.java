@@ -69,7 +69,7 @@ public record SegmentHeader(Incarnation start, long firstTurn, int previousCheck
     /**
      * Reads a header.
      *
-     * @param bytes the segment's, from index 0
+     * @param bytes the segment's, from index 0; its first {@link #BYTES} at least, or all of it
      * @throws UnreadableSegmentException where there is none that this release can read
      */
     static SegmentHeader decode(ByteBuffer bytes) throws UnreadableSegmentException {

@@ -1,5 +1,6 @@
 package io.saucr.services.core.journal;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
@@ -26,7 +27,11 @@ public record SegmentRecord(
 
     static final int ALIGNMENT = 8;
 
-    private static final int MARK_OFFSET = 24;
+    static final int MARK_OFFSET = 24;
+
+    /** So many bytes of a delta are checked at once. */
+    private static final int PIECE_BYTES = 1 << 16;
+
     private static final int CHECKSUM_OFFSET = 28;
 
     /** The bytes of a record, its padding included. */
@@ -74,23 +79,27 @@ public record SegmentRecord(
      *
      * @return null where there is none
      */
-    static SegmentRecord at(ByteBuffer bytes, int offset, int mark) {
-        if (bytes.limit() - offset < HEADER_BYTES || bytes.getInt(offset + MARK_OFFSET) != mark) {
+    static SegmentRecord at(SegmentBytes bytes, int offset, int mark) throws IOException {
+        long rest = bytes.size() - offset;
+        if (rest < HEADER_BYTES) {
             return null;
         }
-        int deltaBytes = bytes.getInt(offset);
-        long turn = bytes.getLong(offset + 8);
-        long forced = bytes.getLong(offset + 16);
-        int checksum = bytes.getInt(offset + CHECKSUM_OFFSET);
-        if (deltaBytes < 0
-                || deltaBytes > bytes.limit() - offset - HEADER_BYTES
+        ByteBuffer header = bytes.view(offset, HEADER_BYTES);
+        int from = header.position();
+        int deltaBytes = header.getInt(from);
+        long turn = header.getLong(from + 8);
+        long forced = header.getLong(from + 16);
+        int previous = header.getInt(from + 4);
+        int checksum = header.getInt(from + CHECKSUM_OFFSET);
+        if (header.getInt(from + MARK_OFFSET) != mark
+                || deltaBytes < 0
+                || deltaBytes > rest - HEADER_BYTES
                 || forced < 0
                 || forced >= turn
                 || checksum != checksum(bytes, offset, deltaBytes)) {
             return null;
         }
-        return new SegmentRecord(
-                offset, bytes.getInt(offset + 4), turn, forced, checksum, deltaBytes);
+        return new SegmentRecord(offset, previous, turn, forced, checksum, deltaBytes);
     }
 
     /** Where the next one begins. */
@@ -103,6 +112,16 @@ public record SegmentRecord(
         ByteBuffer part = bytes.duplicate();
         crc.update(part.position(offset).limit(offset + CHECKSUM_OFFSET));
         crc.update(part.limit(offset + HEADER_BYTES + deltaBytes).position(offset + HEADER_BYTES));
+        return (int) crc.getValue();
+    }
+
+    private static int checksum(SegmentBytes bytes, int offset, int deltaBytes) throws IOException {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes.view(offset, CHECKSUM_OFFSET));
+        int end = offset + HEADER_BYTES + deltaBytes;
+        for (int at = offset + HEADER_BYTES; at < end; at += PIECE_BYTES) {
+            crc.update(bytes.view(at, Math.min(PIECE_BYTES, end - at)));
+        }
         return (int) crc.getValue();
     }
 }

@@ -3,6 +3,8 @@ package io.saucr.services.core.journal;
 import io.saucr.services.core.journal.SegmentHeader.UnreadableSegmentException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What the bytes of one segment say: its longest valid chain of records from the front, what stands
@@ -27,6 +29,9 @@ public record SegmentScan(
         long calledForced,
         boolean torn) {
 
+    /** So much behind a chain is looked at at once; a multiple of the alignment of records. */
+    private static final int PIECE_BYTES = 1 << 16;
+
     /** Takes the turns of a chain while it is scanned. */
     @FunctionalInterface
     public interface Visitor {
@@ -34,7 +39,7 @@ public record SegmentScan(
         /**
          * Takes one turn.
          *
-         * @param delta read only, from position to limit, a view of the segment's bytes
+         * @param delta read only, from position to limit, valid until this returns
          */
         void turn(long turn, ByteBuffer delta) throws IOException;
     }
@@ -47,82 +52,154 @@ public record SegmentScan(
     /**
      * Scans a segment.
      *
-     * @param bytes of the whole file, from index 0 to the limit
+     * @param bytes of the whole file
      * @param lastTurn where to end at the latest: the turn before the next segment's first, as what
      *     stands behind it in this one was cut off once
      * @throws UnreadableSegmentException where its header cannot be read
+     * @throws IOException where a part cannot be read
      */
-    public static SegmentScan scan(ByteBuffer bytes, long lastTurn)
-            throws UnreadableSegmentException {
-        try {
-            return scan(bytes, lastTurn, (turn, delta) -> {});
-        } catch (IOException e) {
-            throw new IllegalStateException("nothing was read or written", e);
-        }
+    public static SegmentScan scan(SegmentBytes bytes, long lastTurn)
+            throws UnreadableSegmentException, IOException {
+        return scan(bytes, lastTurn, null);
     }
 
     /**
-     * Scans a segment and shows its turns.
+     * Scans a segment and shows its turns. In memory at once are a piece of it and one turn.
      *
-     * @param bytes of the whole file, from index 0 to the limit
+     * @param bytes of the whole file
      * @param lastTurn where to end at the latest
-     * @param visitor takes each turn of the chain, in order
+     * @param visitor takes each turn of the chain, in order; null for none
      * @throws UnreadableSegmentException where its header cannot be read
-     * @throws IOException of the visitor
+     * @throws IOException of the visitor, or where a part cannot be read
      */
-    public static SegmentScan scan(ByteBuffer bytes, long lastTurn, Visitor visitor)
+    public static SegmentScan scan(SegmentBytes bytes, long lastTurn, Visitor visitor)
             throws UnreadableSegmentException, IOException {
-        SegmentHeader header = SegmentHeader.decode(bytes);
-        int mark = header.mark();
-        ByteBuffer readOnly = bytes.asReadOnlyBuffer();
-        long turn = header.firstTurn() - 1;
-        int checksum = mark;
-        int end = SegmentHeader.BYTES;
-        long calledForced = 0;
-        while (turn < lastTurn) {
-            SegmentRecord record = SegmentRecord.at(bytes, end, mark);
+        int size = Math.toIntExact(bytes.size());
+        SegmentHeader header =
+                SegmentHeader.decode(bytes.view(0, Math.min(SegmentHeader.BYTES, size)).slice());
+        Chain chain = new Chain(bytes, header, size);
+        for (SegmentRecord record = chain.next(lastTurn);
+                record != null;
+                record = chain.next(lastTurn)) {
+            if (visitor != null) {
+                ByteBuffer delta =
+                        bytes.view(
+                                record.offset() + SegmentRecord.HEADER_BYTES, record.deltaBytes());
+                visitor.turn(record.turn(), delta.slice().asReadOnlyBuffer());
+            }
+        }
+        boolean torn = chain.turn < lastTurn && chain.lookBehind();
+        return new SegmentScan(
+                header,
+                chain.turn,
+                chain.checksum,
+                chain.end,
+                chain.unforced(),
+                chain.calledForced,
+                torn);
+    }
+
+    /** What was found so far. One thread. */
+    private static final class Chain {
+
+        private final SegmentBytes bytes;
+        private final int size;
+        private final int mark;
+        private long turn;
+        private int checksum;
+        private int end = SegmentHeader.BYTES;
+        private long calledForced;
+
+        /** A turn of the chain that is called forced, or the first one, and where it begins. */
+        private long forcedTurn;
+
+        private int forcedOffset = SegmentHeader.BYTES;
+
+        /** A later one that takes its place once it is called forced. */
+        private long laterTurn;
+
+        private int laterOffset = SegmentHeader.BYTES;
+
+        Chain(SegmentBytes bytes, SegmentHeader header, int size) {
+            this.bytes = bytes;
+            this.size = size;
+            mark = header.mark();
+            turn = header.firstTurn() - 1;
+            checksum = mark;
+            forcedTurn = header.firstTurn();
+            laterTurn = forcedTurn;
+        }
+
+        /** The next record of the chain; null where it ends, or with that turn. */
+        SegmentRecord next(long lastTurn) throws IOException {
+            SegmentRecord record = turn < lastTurn ? SegmentRecord.at(bytes, end, mark) : null;
             if (record == null
                     || record.turn() != turn + 1
                     || record.previousChecksum() != checksum) {
-                break;
+                return null;
             }
             turn = record.turn();
             checksum = record.checksum();
             calledForced = Math.max(calledForced, record.forced());
-            int delta = record.offset() + SegmentRecord.HEADER_BYTES;
-            visitor.turn(turn, readOnly.slice(delta, record.deltaBytes()));
-            end = Math.min(record.end(), bytes.limit());
-        }
-        boolean torn = false;
-        int rest = turn < lastTurn ? bytes.limit() - end : 0;
-        int aligned = end + rest / SegmentRecord.ALIGNMENT * SegmentRecord.ALIGNMENT;
-        for (int at = end; at < aligned; at += SegmentRecord.ALIGNMENT) {
-            torn |= bytes.getLong(at) != 0;
-            // A record behind a damage that is whole was written after the damaged one: what it
-            // calls forced was on disk.
-            SegmentRecord record = SegmentRecord.at(bytes, at, mark);
-            if (record != null && record.turn() > turn) {
-                calledForced = Math.max(calledForced, record.forced());
+            if (laterTurn <= calledForced) {
+                forcedTurn = laterTurn;
+                forcedOffset = laterOffset;
+                laterTurn = turn;
+                laterOffset = record.offset();
             }
+            end = Math.min(record.end(), size);
+            return record;
         }
-        for (int at = aligned; at < end + rest; at++) {
-            torn |= bytes.get(at) != 0;
-        }
-        return new SegmentScan(
-                header,
-                turn,
-                checksum,
-                end,
-                unforced(bytes, header, Math.min(turn, calledForced), end),
-                calledForced,
-                torn);
-    }
 
-    private static int unforced(ByteBuffer bytes, SegmentHeader header, long forced, int end) {
-        int at = SegmentHeader.BYTES;
-        for (long turn = header.firstTurn(); turn <= forced && at < end; turn++) {
-            at = (int) Math.min(at + SegmentRecord.bytes(bytes.getInt(at)), end);
+        /**
+         * Looks at what stands behind the chain, and whether that is anything but zeros. A record
+         * behind a damage that is whole was written after the damaged one: what it calls forced was
+         * on disk.
+         */
+        boolean lookBehind() throws IOException {
+            boolean torn = false;
+            for (int at = end; at < size; at += PIECE_BYTES) {
+                // The marks of records that begin in this piece are in it, too.
+                int length = Math.min(PIECE_BYTES, size - at);
+                int more = Math.min(length + SegmentRecord.HEADER_BYTES, size - at);
+                ByteBuffer piece = bytes.view(at, more).slice();
+                List<Integer> marked = new ArrayList<>();
+                for (int each = 0; each < length; each += SegmentRecord.ALIGNMENT) {
+                    torn |= !isZero(piece, each);
+                    if (more - each >= SegmentRecord.HEADER_BYTES
+                            && piece.getInt(each + SegmentRecord.MARK_OFFSET) == mark) {
+                        marked.add(at + each);
+                    }
+                }
+                for (int each : marked) {
+                    SegmentRecord record = SegmentRecord.at(bytes, each, mark);
+                    if (record != null && record.turn() > turn) {
+                        calledForced = Math.max(calledForced, record.forced());
+                    }
+                }
+            }
+            return torn;
         }
-        return at;
+
+        private static boolean isZero(ByteBuffer piece, int at) {
+            if (piece.limit() - at >= Long.BYTES) {
+                return piece.getLong(at) == 0;
+            }
+            boolean zero = true;
+            for (int each = at; each < piece.limit(); each++) {
+                zero &= piece.get(each) == 0;
+            }
+            return zero;
+        }
+
+        /** Where the first record begins that nothing calls forced. */
+        int unforced() throws IOException {
+            long forced = Math.min(turn, calledForced);
+            int at = forcedOffset;
+            for (long each = forcedTurn; each <= forced && at < end; each++) {
+                at = (int) Math.min(at + SegmentRecord.bytes(bytes.view(at, 4).getInt()), end);
+            }
+            return at;
+        }
     }
 }

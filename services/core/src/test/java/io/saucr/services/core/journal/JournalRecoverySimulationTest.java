@@ -212,14 +212,16 @@ class JournalRecoverySimulationTest {
             File file = files.get(random.nextInt(files.size()));
             List<SegmentRecord> called = new ArrayList<>();
             try {
-                SegmentScan scan = SegmentScan.scan(ByteBuffer.wrap(file.cached), Long.MAX_VALUE);
+                SegmentScan scan =
+                        SegmentScan.scan(
+                                WrittenSegment.read(ByteBuffer.wrap(file.cached)), Long.MAX_VALUE);
                 file.written.records.stream()
                         .filter(
                                 record ->
                                         record.turn() <= scan.calledForced()
                                                 && record.turn() <= scan.lastTurn())
                         .forEach(called::add);
-            } catch (SegmentHeader.UnreadableSegmentException e) {
+            } catch (SegmentHeader.UnreadableSegmentException | IOException e) {
                 throw new IllegalStateException(e);
             }
             if (!called.isEmpty()) {
@@ -254,7 +256,8 @@ class JournalRecoverySimulationTest {
                 for (int index = needed; index < firsts.size(); index++) {
                     SegmentScan scan =
                             SegmentScan.scan(
-                                    ByteBuffer.wrap(named.get(firsts.get(index)).cached),
+                                    WrittenSegment.read(
+                                            ByteBuffer.wrap(named.get(firsts.get(index)).cached)),
                                     index + 1 < firsts.size()
                                             ? firsts.get(index + 1) - 1
                                             : Long.MAX_VALUE,
@@ -377,8 +380,12 @@ class JournalRecoverySimulationTest {
         for (Broken broken : List.of(Broken.NOTHING, Broken.LINKS_IGNORED)) {
             Schedule schedule = new Schedule(0, broken);
             List<SegmentScan> scans = new ArrayList<>();
-            scans.add(schedule.broken(SegmentScan.scan(other.file(), 2), scans));
-            scans.add(schedule.broken(SegmentScan.scan(second.file(), Long.MAX_VALUE), scans));
+            scans.add(
+                    schedule.broken(SegmentScan.scan(WrittenSegment.read(other.file()), 2), scans));
+            scans.add(
+                    schedule.broken(
+                            SegmentScan.scan(WrittenSegment.read(second.file()), Long.MAX_VALUE),
+                            scans));
 
             assertThat(
                             JournalRecovery.decide(0, 0, scans, start -> true)

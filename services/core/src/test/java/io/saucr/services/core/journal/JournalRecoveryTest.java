@@ -30,7 +30,7 @@ class JournalRecoveryTest {
         for (int index = 0; index < segments.length; index++) {
             scans.add(
                     SegmentScan.scan(
-                            segments[index].file(),
+                            WrittenSegment.read(segments[index].file()),
                             index + 1 < segments.length
                                     ? segments[index + 1].header.firstTurn() - 1
                                     : Long.MAX_VALUE));
@@ -132,7 +132,10 @@ class JournalRecoveryTest {
     @Test
     void anothersSegmentIsRefused() throws Exception {
         List<SegmentScan> scans =
-                List.of(SegmentScan.scan(segment(1, 1, 2, 0, 0).file(), Long.MAX_VALUE));
+                List.of(
+                        SegmentScan.scan(
+                                WrittenSegment.read(segment(1, 1, 2, 0, 0).file()),
+                                Long.MAX_VALUE));
         assertThat(refused(JournalRecovery.decide(0, 0, scans, start -> false)).reason())
                 .contains("written by another folder's start");
     }

@@ -40,7 +40,10 @@ class SegmentScanTest {
     private static List<String> turns(ByteBuffer bytes)
             throws UnreadableSegmentException, IOException {
         List<String> turns = new ArrayList<>();
-        SegmentScan.scan(bytes, ALL, (turn, delta) -> turns.add(turn + ":" + UTF_8.decode(delta)));
+        SegmentScan.scan(
+                WrittenSegment.read(bytes),
+                ALL,
+                (turn, delta) -> turns.add(turn + ":" + UTF_8.decode(delta)));
         return turns;
     }
 
@@ -71,7 +74,7 @@ class SegmentScanTest {
         }
 
         assertThat(turns(segment.file())).isEqualTo(expected);
-        assertThat(SegmentScan.scan(segment.file(), ALL))
+        assertThat(SegmentScan.scan(WrittenSegment.read(segment.file()), ALL))
                 .isEqualTo(
                         new SegmentScan(
                                 segment.header,
@@ -85,7 +88,7 @@ class SegmentScanTest {
 
     @Test
     void theUnforcedPartBeginsBehindWhatARecordCallsForced() throws Exception {
-        SegmentScan scan = SegmentScan.scan(fiveTurns().file(), ALL);
+        SegmentScan scan = SegmentScan.scan(WrittenSegment.read(fiveTurns().file()), ALL);
 
         assertThat(scan.calledForced()).isEqualTo(7);
         assertThat(scan.unforced()).isEqualTo(fiveTurns().records.get(3).offset());
@@ -93,7 +96,7 @@ class SegmentScanTest {
 
     @Test
     void aScanEndsWhereTheNextSegmentBegins() throws Exception {
-        SegmentScan scan = SegmentScan.scan(fiveTurns().file(), 6);
+        SegmentScan scan = SegmentScan.scan(WrittenSegment.read(fiveTurns().file()), 6);
 
         assertThat(scan.lastTurn()).isEqualTo(6);
         assertThat(scan.lastChecksum()).isEqualTo(fiveTurns().records.get(1).checksum());
@@ -110,7 +113,7 @@ class SegmentScanTest {
                 int at = record.offset() + bit / 8;
                 file.put(at, (byte) (file.get(at) ^ 1 << bit % 8));
 
-                SegmentScan scan = SegmentScan.scan(file, ALL);
+                SegmentScan scan = SegmentScan.scan(WrittenSegment.read(file), ALL);
 
                 assertThat(scan.lastTurn()).isEqualTo(record.turn() - 1);
                 assertThat(scan.end()).isEqualTo(record.offset());
@@ -127,7 +130,7 @@ class SegmentScanTest {
             ByteBuffer file = fiveTurns().file();
             file.put(bit / 8, (byte) (file.get(bit / 8) ^ 1 << bit % 8));
 
-            assertThatThrownBy(() -> SegmentScan.scan(file, ALL))
+            assertThatThrownBy(() -> SegmentScan.scan(WrittenSegment.read(file), ALL))
                     .isInstanceOf(UnreadableSegmentException.class);
         }
     }
@@ -138,7 +141,7 @@ class SegmentScanTest {
         WrittenSegment whole = fiveTurns();
         ByteBuffer cut = whole.file().limit(size);
         if (size < SegmentHeader.BYTES) {
-            assertThatThrownBy(() -> SegmentScan.scan(cut, ALL))
+            assertThatThrownBy(() -> SegmentScan.scan(WrittenSegment.read(cut), ALL))
                     .hasMessageContaining("within its header of 64 bytes");
             return;
         }
@@ -152,7 +155,7 @@ class SegmentScanTest {
                                                 <= size)
                         .count();
 
-        assertThat(SegmentScan.scan(cut, ALL).lastTurn()).isEqualTo(4 + kept);
+        assertThat(SegmentScan.scan(WrittenSegment.read(cut), ALL).lastTurn()).isEqualTo(4 + kept);
     }
 
     @Property
@@ -173,7 +176,7 @@ class SegmentScanTest {
             segment.append(0, "turn " + segment.lastTurn());
         }
 
-        SegmentScan scan = SegmentScan.scan(segment.file(), ALL);
+        SegmentScan scan = SegmentScan.scan(WrittenSegment.read(segment.file()), ALL);
 
         assertThat(scan.lastTurn()).isEqualTo(segment.lastTurn());
         assertThat(scan.calledForced()).isZero();
@@ -185,8 +188,63 @@ class SegmentScanTest {
             WrittenSegment segment = fiveTurns();
             segment.bytes.putInt(segment.records.get(4).offset(), length);
 
-            assertThat(SegmentScan.scan(segment.file(), ALL).lastTurn()).isEqualTo(8);
+            assertThat(SegmentScan.scan(WrittenSegment.read(segment.file()), ALL).lastTurn())
+                    .isEqualTo(8);
         }
+    }
+
+    /** Whole records behind a damage are found at the borders of what is looked at at once. */
+    @Test
+    void aRecordBehindADamageIsFoundWhereverItStands() throws Exception {
+        int piece = 1 << 16;
+        for (int before = piece - 3 * SegmentRecord.HEADER_BYTES;
+                before <= piece + SegmentRecord.HEADER_BYTES;
+                before += SegmentRecord.ALIGNMENT) {
+            WrittenSegment segment = new WrittenSegment(header(1), 1 << 18);
+            segment.append(0, "x".repeat(before));
+            segment.append(1, "y".repeat(2 * piece));
+            ByteBuffer file = segment.file();
+            file.put(SegmentHeader.BYTES + SegmentRecord.HEADER_BYTES, (byte) 'z');
+
+            SegmentScan scan = SegmentScan.scan(WrittenSegment.read(file), ALL);
+
+            assertThat(scan.lastTurn()).isZero();
+            assertThat(scan.end()).isEqualTo(SegmentHeader.BYTES);
+            assertThat(scan.calledForced()).as("behind %s bytes", before).isEqualTo(1);
+            assertThat(scan.torn()).isTrue();
+        }
+    }
+
+    @Test
+    void aByteBehindTheLastWholeWordIsSeen() throws Exception {
+        for (int size = 401; size < 408; size++) {
+            ByteBuffer file = fiveTurns().file().limit(size);
+            assertThat(SegmentScan.scan(WrittenSegment.read(file), ALL).torn()).isFalse();
+            file.put(size - 1, (byte) 1);
+            assertThat(SegmentScan.scan(WrittenSegment.read(file), ALL).torn()).isTrue();
+        }
+    }
+
+    /** The first record that nothing calls forced, for each way in which records can call it. */
+    @Property
+    void theUnforcedPartIsThatOfAllRecordsTogether(
+            @ForAll @Size(max = 30) List<@IntRange(max = 40) Integer> back) throws Exception {
+        WrittenSegment segment = new WrittenSegment(header(5), 4_096);
+        long forced = 0;
+        for (int each : back) {
+            long turn = segment.lastTurn() + 1;
+            segment.append(Math.max(0, turn - 1 - each), "turn " + turn);
+            forced = Math.max(forced, turn - 1 - each);
+        }
+        int first = (int) Math.max(0, forced - 4);
+
+        SegmentScan scan = SegmentScan.scan(WrittenSegment.read(segment.file()), ALL);
+
+        assertThat(scan.unforced())
+                .isEqualTo(
+                        first < segment.records.size()
+                                ? segment.records.get(first).offset()
+                                : scan.end());
     }
 
     @Test
@@ -197,9 +255,12 @@ class SegmentScanTest {
         crc.update(file.duplicate().limit(60));
         file.putInt(60, (int) crc.getValue());
 
-        assertThatThrownBy(() -> SegmentScan.scan(file, ALL))
+        assertThatThrownBy(() -> SegmentScan.scan(WrittenSegment.read(file), ALL))
                 .hasMessageContaining("format 2, and this release reads format 1");
-        assertThatThrownBy(() -> SegmentScan.scan(ByteBuffer.wrap(new byte[100]), ALL))
+        assertThatThrownBy(
+                        () ->
+                                SegmentScan.scan(
+                                        WrittenSegment.read(ByteBuffer.wrap(new byte[100])), ALL))
                 .hasMessageContaining("no segment of a journal");
     }
 }

@@ -6,6 +6,7 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** A segment as a journal writes it, in memory. */
@@ -68,5 +69,25 @@ final class WrittenSegment {
     /** The whole file. */
     ByteBuffer file() {
         return bytes.duplicate().clear();
+    }
+
+    /** The bytes of a file up to the limit; each view is overwritten by the next one. */
+    static SegmentBytes read(ByteBuffer file) {
+        return new SegmentBytes() {
+            private byte[] shown = new byte[0];
+
+            @Override
+            public long size() {
+                return file.limit();
+            }
+
+            @Override
+            public ByteBuffer view(long at, int bytes) {
+                Arrays.fill(shown, (byte) 0x5a);
+                shown = new byte[bytes + 3];
+                file.get((int) at, shown, 3, bytes);
+                return ByteBuffer.wrap(shown, 3, bytes);
+            }
+        };
     }
 }
