@@ -82,8 +82,8 @@ final class ArchiveWriter {
      * Archives what was committed before.
      *
      * @param every how old the newest full backup may be; zero takes one now
-     * @throws FailureException if no server gave what is needed, or those that gave their logs
-     *     lack the end of the archive and others gave nothing
+     * @throws FailureException if no server gave what is needed, or those that gave their logs lack
+     *     the end of the archive and others gave nothing
      */
     void round(Duration every) throws IOException, InterruptedException {
         Instant began = Instant.now();

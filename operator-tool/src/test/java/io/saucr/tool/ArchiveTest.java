@@ -358,7 +358,10 @@ class ArchiveTest {
         assertThat(run.out()).startsWith("Backed up 0x500000003 of ");
         assertThat(names("history-[^/]*")).hasSize(1);
         assertThat(names(".*backup.json")).hasSize(2);
-        assertThat(first.asked()).as("a snapshot of it would be for nothing").last().asString()
+        assertThat(first.asked())
+                .as("a snapshot of it would be for nothing")
+                .last()
+                .asString()
                 .startsWith("saucr/log");
 
         // The other one gives its log, and then no snapshot.

@@ -457,7 +457,8 @@ class BackupArchiveIT {
         ensemble.awaitServing();
         ensemble.terminate(down);
         List<String> before = archived(".*");
-        for (String[] options : List.of(round, new String[] {"backup", "--to", archive.toString()})) {
+        for (String[] options :
+                List.of(round, new String[] {"backup", "--to", archive.toString()})) {
             Said said = run(List.of(empty, down), options);
             assertThat(said.exitCode()).as(said.toString()).isEqualTo(1);
             assertThat(said.err())

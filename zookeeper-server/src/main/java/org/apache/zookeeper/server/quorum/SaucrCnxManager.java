@@ -254,8 +254,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** Those that this server knows; takes ZooKeeper's lock of configurations. */
     private List<Map<Long, ?>> configurations() {
         QuorumVerifier newest = self.getLastSeenQuorumVerifier();
-        return List.of(
-                view, self.getView(), newest == null ? Map.of() : newest.getAllMembers());
+        return List.of(view, self.getView(), newest == null ? Map.of() : newest.getAllMembers());
     }
 
     private void sendOutside(long sid, RecoveryMessage message) {
@@ -335,8 +334,8 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /**
      * Disconnects peers, known or not, that do not read what they are sent, and forgets peers
      * outside of the configuration that have hung up. To be called every few seconds, by a thread
-     * that blocks on no peer: the thread that takes connections would wait for such a server when it
-     * connects anew.
+     * that blocks on no peer: the thread that takes connections would wait for such a server when
+     * it connects anew.
      */
     void tidy() {
         queueSendMap.forEach(
