@@ -121,7 +121,7 @@ final class ConnectionOptions {
 
     @Option(
             names = "--no-fips",
-            description = "Disables ZooKeeper's FIPS mode, which DIGEST-MD5 needs.")
+            description = "Disables ZooKeeper's FIPS mode. DIGEST-MD5 does not work with it.")
     private boolean noFips;
 
     @Option(

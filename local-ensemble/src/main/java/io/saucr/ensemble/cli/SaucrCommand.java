@@ -39,8 +39,8 @@ import picocli.CommandLine.TypeConversionException;
             CommandLine.HelpCommand.class,
         },
         footer = {
-            "  test    Tests each behaviour, or all (--all) or a few (--quick); the last line counts"
-                    + " them.",
+            "  test    Runs all tests but the long ones, or also those (--all), or a few (--quick); the"
+                    + " last line counts them.",
             "",
             "State is in the folder .saucr of the project, or in SAUCR_STATE.",
         })

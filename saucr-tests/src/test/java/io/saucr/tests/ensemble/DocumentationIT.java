@@ -459,7 +459,7 @@ class DocumentationIT {
                 .contains("on disk through");
         server(2, "kill -PWR <pid>");
         SaucrEnsemble.await("the pin", () -> status(2).hasNonNull("pinnedSlow"));
-        assertThat(server(1, "bin/zkServer.sh pin \"power works\"")).contains("pinned");
+        assertThat(server(1, "bin/zkServer.sh pin \"planned power cut\"")).contains("pinned");
         for (int id : new int[] {1, 2}) {
             shell(ours, variables(id), "bin/zkServer.sh unpin");
         }
