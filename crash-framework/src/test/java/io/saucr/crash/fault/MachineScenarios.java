@@ -108,7 +108,8 @@ final class MachineScenarios {
         assertThat(bootIds(ensemble, backend)).isEqualTo(boots);
         Duration width = backend.powerCut(ensemble.servers()).width();
         System.out.println("power cut of three within " + width.toNanos() / 1000 + " us");
-        assertThat(width).isLessThan(Duration.ofSeconds(1));
+        // Some milliseconds on an idle machine.
+        assertThat(width).isLessThan(Duration.ofSeconds(5));
         ensemble.start();
         ensemble.awaitServing(PATIENCE);
         assertThat(bootIds(ensemble, backend)).doesNotContainAnyElementsOf(boots);
