@@ -89,7 +89,13 @@ public final class ObstacleException extends IOException {
                                             + user),
                     cause);
         }
-        return new ObstacleException(file + " cannot be read: " + reason(cause), cause);
+        return new ObstacleException(
+                file
+                        + " cannot be read: "
+                        + reason(cause)
+                        + ". If its disk is lost, give this server an empty one: it gets everything"
+                        + " from the others before it takes part",
+                cause);
     }
 
     /**

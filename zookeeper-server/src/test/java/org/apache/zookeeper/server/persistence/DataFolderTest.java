@@ -361,7 +361,11 @@ class DataFolderTest {
         Path link = Files.createSymbolicLink(file(name), Path.of("/proc/self/mem"));
         assertThatThrownBy(() -> DataFolder.requireClear(version(), version()))
                 .isInstanceOf(ObstacleException.class)
-                .hasMessage(link + " cannot be read: Input/output error");
+                .hasMessage(
+                        link
+                                + " cannot be read: Input/output error. If its disk is lost, give"
+                                + " this server an empty one: it gets everything from the others"
+                                + " before it takes part");
     }
 
     @ParameterizedTest
