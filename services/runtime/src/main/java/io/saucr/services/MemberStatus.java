@@ -31,6 +31,9 @@ import java.util.Map;
  * @param stopped why this member does not go on; empty text where it does
  * @param replays what replays segments here, such as {@code code 7-jdk17 in 8 lanes}; empty text if
  *     segments are turns (X17)
+ * @param differs of a standby that replays: what its handlers did otherwise than the primary's; it
+ *     stores segments until it has loaded a snapshot of the primary (X14). Empty text if nothing
+ * @param divergences how often that was found since this member was started
  */
 public record MemberStatus(
         String member,
@@ -51,19 +54,22 @@ public record MemberStatus(
         String store,
         boolean ensemble,
         String stopped,
-        String replays) {
+        String replays,
+        String differs,
+        long divergences) {
 
     /** Of a service that runs alone. */
     public static final MemberStatus NONE =
             new MemberStatus(
                     "", "", 0, "", "", 0, 0, 0, "", List.of(), Map.of(), false, "", 0, 0, "", false,
-                    "", "");
+                    "", "", "", 0);
 
     public MemberStatus {
         holders = List.copyOf(holders);
         followers = Map.copyOf(followers);
         // The status of an older release has none.
         replays = replays == null ? "" : replays;
+        differs = differs == null ? "" : differs;
     }
 
     /**

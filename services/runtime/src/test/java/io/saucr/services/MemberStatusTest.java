@@ -28,7 +28,9 @@ class MemberStatusTest {
                 "",
                 true,
                 "",
-                "");
+                "",
+                "",
+                0);
     }
 
     @Test

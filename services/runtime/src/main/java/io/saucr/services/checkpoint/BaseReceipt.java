@@ -22,18 +22,27 @@ public final class BaseReceipt implements Closeable {
     private final long number;
     private final long length;
     private final String digest;
+    private final boolean held;
     private final MessageDigest sum = Segment.sha256();
     private final ByteBuffer buffer = ByteBuffer.allocate(PART_BYTES);
     private long taken;
     private boolean finished;
     private boolean closed;
 
-    BaseReceipt(Snapshots snapshots, Disk.File file, long number, long length, String digest) {
+    /** Of a base as of a segment that is held already, or of one above all that is held. */
+    BaseReceipt(
+            Snapshots snapshots,
+            Disk.File file,
+            long number,
+            long length,
+            String digest,
+            boolean held) {
         this.snapshots = snapshots;
         this.file = file;
         this.number = number;
         this.length = length;
         this.digest = digest;
+        this.held = held;
     }
 
     /**
@@ -64,7 +73,8 @@ public final class BaseReceipt implements Closeable {
      * @return the segment as of which it is: the next one to be appended follows it
      * @throws RefusedFolderException where it is not what was announced, or no whole base of this
      *     service and birth
-     * @throws IllegalArgumentException where the folder came up to it meanwhile
+     * @throws IllegalArgumentException where the folder came up to it meanwhile, or holds another
+     *     segment of that number
      * @throws IOException where the disk fails
      */
     public SegmentId finish() throws IOException {
@@ -76,7 +86,7 @@ public final class BaseReceipt implements Closeable {
             throw refused("has digest " + is + ", and " + digest + " was announced");
         }
         file.force();
-        SegmentId at = snapshots.received(file, number);
+        SegmentId at = snapshots.received(file, number, held);
         finished = true;
         return at;
     }

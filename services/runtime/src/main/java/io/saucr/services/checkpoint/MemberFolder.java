@@ -477,6 +477,23 @@ public final class MemberFolder implements SegmentStore {
     }
 
     /**
+     * Begins to take a base from another member, as of a segment that is held, in place of what
+     * this member's own state would be there. Segments stay, and go on.
+     *
+     * @param number of the segment as of which it is: held, and above the newest base's
+     * @param length of all its bytes
+     * @param digest SHA-256 of them: 64 hex digits
+     * @return to be closed in any case
+     * @throws IllegalArgumentException where the segment is not such
+     * @throws IllegalStateException as {@link #receive}
+     * @throws DeadJournalException where the folder is dead
+     * @throws IOException where the disk has no room for it, or fails
+     */
+    public BaseReceipt receiveHeld(long number, long length, String digest) throws IOException {
+        return snapshots.receiveHeld(number, length, digest);
+    }
+
+    /**
      * Looks at a folder, and checks every byte of it, without changing any, and without its lock:
      * also one that {@link #open} would refuse. A process that runs on it changes it meanwhile;
      * then what is found may be of several moments.

@@ -290,10 +290,21 @@ final class Snapshots {
 
     BaseReceipt receive(long number, long length, String digest) throws IOException {
         state.throwIfDead();
+        throwUnlessAbove(number);
+        return receive(number, length, digest, false);
+    }
+
+    BaseReceipt receiveHeld(long number, long length, String digest) throws IOException {
+        state.throwIfDead();
+        throwUnlessNewest(number);
+        return receive(number, length, digest, true);
+    }
+
+    private BaseReceipt receive(long number, long length, String digest, boolean held)
+            throws IOException {
         if (state.identity().birth().isEmpty()) {
             throw new IllegalStateException("the generation of the service comes first");
         }
-        throwUnlessAbove(number);
         long room = disk.usableBytes(folder);
         if (length < 0 || length > room) {
             throw new IOException(
@@ -312,7 +323,7 @@ final class Snapshots {
             file = disk.open(folder.resolve(UNFINISHED));
             file.truncate(0);
             begun = true;
-            return new BaseReceipt(this, file, number, length, digest);
+            return new BaseReceipt(this, file, number, length, digest, held);
         } finally {
             if (!begun) {
                 closeQuietly(file);
@@ -332,18 +343,45 @@ final class Snapshots {
         }
     }
 
+    private void throwUnlessNewest(long number) {
+        if (number <= newest().number() || at(number).isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a base as of segment "
+                            + number
+                            + " does not take the place of the newest one, which is as of segment "
+                            + newest()
+                            + ": it is as of a later segment, and one that is held. Segments up to "
+                            + state.last()
+                            + " are held");
+        }
+    }
+
     /** Takes a snapshot that was received into its file beside, which is on disk. */
-    SegmentId received(Disk.File file, long number) throws IOException {
+    SegmentId received(Disk.File file, long number, boolean held) throws IOException {
         MemberBase base = whole(file, folder.resolve(UNFINISHED), number, (name, content) -> {});
         chain.withoutAppends(
                 () -> {
-                    throwUnlessAbove(number);
-                    // What follows it begins a file of its own, and only the newest may be torn.
-                    chain.roll();
+                    if (held) {
+                        throwUnlessNewest(number);
+                        throwUnlessSame(base.at());
+                    } else {
+                        throwUnlessAbove(number);
+                        // What follows it begins a file of its own, and only the newest may be
+                        // torn.
+                        chain.roll();
+                    }
                     named(base.at(), base.epochs(), base.bytes());
                     return base;
                 });
         return base.at();
+    }
+
+    private void throwUnlessSame(SegmentId at) {
+        SegmentId mine = at(at.number()).orElseThrow();
+        if (!mine.equals(at)) {
+            throw new IllegalArgumentException(
+                    "a base as of segment " + at + " does not belong to segment " + mine);
+        }
     }
 
     RefusedFolderException refusedReceipt(String reason) {

@@ -43,6 +43,7 @@ import java.util.Optional;
  * STORED     number, 8
  * FETCH      from, 8 | to, 8
  * MISSING    number, 8 | text
+ * NEEDS_BASE from, 8
  * </pre>
  *
  * A segment is its epoch, number, 8 each, and digest, 32; names, texts and births are those of
@@ -76,6 +77,7 @@ final class MemberCodec {
     private static final int STORED = 12;
     private static final int FETCH = 13;
     private static final int MISSING = 14;
+    private static final int NEEDS_BASE = 15;
 
     private static final HexFormat HEX = HexFormat.of();
 
@@ -150,6 +152,8 @@ final class MemberCodec {
             ByteBuf out = begin(MISSING, 8 + 2 + text.length, alloc).writeLong(missing.number());
             FrameFields.writeText(out, text);
             return CheckedFrames.end(out);
+        } else if (frame instanceof MemberFrame.NeedsBase needs) {
+            return CheckedFrames.end(begin(NEEDS_BASE, 8, alloc).writeLong(needs.from()));
         }
         throw new IllegalArgumentException("a segment goes in pieces");
     }
@@ -240,6 +244,7 @@ final class MemberCodec {
                     new Whole(
                             new MemberFrame.Missing(
                                     readLong(in), FrameFields.printable(readText(in))));
+            case NEEDS_BASE -> new Whole(new MemberFrame.NeedsBase(readLong(in)));
             default -> throw new BadFrameException("there is no frame of kind " + kind);
         };
     }

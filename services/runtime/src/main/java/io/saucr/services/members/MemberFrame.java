@@ -183,6 +183,18 @@ public sealed interface MemberFrame {
     }
 
     /**
+     * Asks for a base of the receiver, as the sender's own state is wrong (X14).
+     *
+     * @param from number of the segment as of which it is at least
+     */
+    record NeedsBase(long from) implements MemberFrame {
+
+        public NeedsBase {
+            FrameFields.checkNumber("segment of a base that is needed", from, 1);
+        }
+    }
+
+    /**
      * Ends the link, before all that waits to be sent.
      *
      * @param reason for people; what is too long is cut

@@ -158,6 +158,14 @@ final class BoundMeters implements Measures {
                 "member.alone",
                 "1 while this member is primary and fewer members than asked for have its turns",
                 it -> isAlone(it.member()) ? 1 : 0);
+        gauge(
+                "member.quarantined",
+                "1 while this member's state differs from the primary's",
+                it -> it.member().differs().isEmpty() ? 0 : 1);
+        counter(
+                "member.divergences",
+                "How often this member's state differed from the primary's, since the start",
+                it -> it.member().divergences());
     }
 
     /** Of a member of a group; of another service they are 0. */

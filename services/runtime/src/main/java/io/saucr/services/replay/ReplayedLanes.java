@@ -190,6 +190,9 @@ public final class ReplayedLanes {
      * @throws BadTraceException if it does not continue the trace; this life is of no use then
      */
     public synchronized void follow(TraceSegment segment) throws BadTraceException {
+        if (!over.isEmpty()) {
+            return;
+        }
         replay.append(segment);
         moved();
     }
@@ -502,10 +505,9 @@ public final class ReplayedLanes {
     public void over(String reason) {
         List<CompletableFuture<Reply>> nobody = new ArrayList<>();
         synchronized (this) {
-            if (!over.isEmpty()) {
-                return;
+            if (over.isEmpty()) {
+                over = reason;
             }
-            over = reason;
             if (recording != null) {
                 recording.depose();
             }
@@ -536,9 +538,13 @@ public final class ReplayedLanes {
         return ended;
     }
 
+    /** Whoever hears of it ends this life. */
     private void diverged(DivergedException e) {
-        over = e.getMessage();
-        listener.diverged(e);
+        if (over.isEmpty()) {
+            over = e.getMessage();
+            notifyAll();
+            listener.diverged(e);
+        }
     }
 
     // ---- for lanes

@@ -58,7 +58,17 @@ final class BaseTransfer {
     /** Takes a base's frames into a folder. On the store's thread. */
     static final class Receiver {
 
+        private final boolean replaces;
         private BaseReceipt receipt;
+
+        /**
+         * Takes one base after the other.
+         *
+         * @param replaces whether one as of a held segment takes the place of the own state (X14)
+         */
+        Receiver(boolean replaces) {
+            this.replaces = replaces;
+        }
 
         /**
          * Takes the next frame.
@@ -69,7 +79,10 @@ final class BaseTransfer {
         boolean take(MemberFrame frame, MemberFolder into) throws IOException {
             if (frame instanceof MemberFrame.Base it) {
                 close();
-                receipt = into.receive(it.number(), it.length(), it.digest());
+                receipt =
+                        replaces && it.number() <= into.last().number()
+                                ? into.receiveHeld(it.number(), it.length(), it.digest())
+                                : into.receive(it.number(), it.length(), it.digest());
             } else if (receipt != null && frame instanceof MemberFrame.BasePart it) {
                 receipt.part(it.bytes());
             } else if (receipt != null && frame instanceof MemberFrame.BaseEnd) {

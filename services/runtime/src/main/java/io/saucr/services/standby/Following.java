@@ -377,10 +377,17 @@ final class Following {
                                         beat -> perform(core.waits(beat.waitingMillis(), now())));
                         // The last heartbeat may be old: what was heard last says when.
                         core.heard(it.lastHeardNanos() / 1_000_000);
+                        askForBase(it);
                     });
         }
         if (!over) {
             perform(core.tick(now()));
+        }
+    }
+
+    private void askForBase(MemberLink link) {
+        if (!over && base.isEmpty()) {
+            core.needsSnapshot(now()).ifPresent(from -> link.send(new MemberFrame.NeedsBase(from)));
         }
     }
 
@@ -477,9 +484,13 @@ final class Following {
     }
 
     private void base(MemberLink link, MemberFrame frame) {
-        if (frame instanceof MemberFrame.Base) {
+        if (frame instanceof MemberFrame.Base it) {
             base.ifPresent(this::giveUp);
-            base = Optional.of(new BaseTransfer.Receiver());
+            // One that was asked for twice is of no use.
+            base =
+                    core.differs() && it.number() <= folder.newestBase().number()
+                            ? Optional.empty()
+                            : Optional.of(new BaseTransfer.Receiver(core.differs()));
         }
         BaseTransfer.Receiver receiver = base.orElse(null);
         if (receiver == null) {

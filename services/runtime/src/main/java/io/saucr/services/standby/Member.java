@@ -5,6 +5,7 @@ import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceException;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.replay.Quarantine;
 import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.Replaced;
@@ -107,6 +108,10 @@ final class Member
     private final Parts parts;
     private final Lives lives;
     private final Store store;
+
+    /** Of this process: who restarts it has it replay what it has once more. */
+    private final Quarantine quarantine = new Quarantine();
+
     private StandbyNode node;
     private MemberLinks links;
     private String at;
@@ -187,7 +192,8 @@ final class Member
                         at,
                         new FolderChain(parts.folder()),
                         parts.births().get(),
-                        parts.lanes());
+                        parts.lanes(),
+                        quarantine);
         following =
                 new Following(
                         parts.service(),
@@ -252,7 +258,7 @@ final class Member
             knows(of);
             store.then(into -> into.birth(of, head.replaces()));
         }
-        if (life == null) {
+        if (life == null && quarantine.isOver()) {
             beginLife(of);
         }
     }
@@ -332,11 +338,65 @@ final class Member
     @Override
     public void startOver(String reason) {
         endLife(reason);
-        beginLife(birth.orElseThrow());
+        long snapshot = parts.folder().newestBase().number();
+        if (!quarantine.isOver()) {
+            quarantine.loaded(snapshot);
+            LOG.warn(
+                    "{}: member {} loaded a snapshot as of segment {}{}",
+                    parts.service(),
+                    parts.name(),
+                    snapshot,
+                    quarantine.isOver()
+                            ? ": it replays what follows, and can take over again"
+                            : ", and needs one as of segment " + quarantine.from());
+        }
+        if (quarantine.isOver()) {
+            beginLife(birth.orElseThrow());
+        }
+    }
+
+    /** The replay of a life differs from what the primary recorded (X14). Any thread. */
+    void diverged(Replicated of, String what) {
+        run(
+                () -> {
+                    if (over || of != life) {
+                        return;
+                    }
+                    if (following == null) {
+                        refuse(differs(what));
+                        return;
+                    }
+                    long segment = Math.max(1, of.told().number());
+                    quarantine.diverged(what, segment, System.nanoTime() / 1_000_000);
+                    LOG.error(
+                            "{}: the state of member {} differs from the primary's: {}. It stores"
+                                    + " segments, and does not take over, until it has loaded a"
+                                    + " snapshot of the primary as of segment {} or a later one."
+                                    + " Look for what the handler does that a replay can not"
+                                    + " repeat",
+                            parts.service(),
+                            parts.name(),
+                            what,
+                            segment);
+                    endLife("its state differs: " + what);
+                });
+    }
+
+    private String differs(String what) {
+        return "member "
+                + parts.name()
+                + " has become primary, and its state differs from that of the primary before: "
+                + what
+                + ". It stops, so that another member takes over";
     }
 
     @Override
     public void inOffice(StandbyHead head, int version) {
+        if (!quarantine.isOver()) {
+            // Found while the head was being written.
+            refuse(differs(quarantine.difference()));
+            return;
+        }
         LOG.info(
                 "{}: member {} is primary: epoch {}, from segment {}, turn {}",
                 parts.service(),
@@ -507,6 +567,10 @@ final class Member
         } else if (frame instanceof MemberFrame.Written it) {
             if (now != null) {
                 now.written(link, it.number());
+            }
+        } else if (frame instanceof MemberFrame.NeedsBase it) {
+            if (now != null) {
+                now.needsBase(link, it.from());
             }
         } else if (frame instanceof MemberFrame.Stored it) {
             if (now != null) {
@@ -720,6 +784,8 @@ final class Member
                 now == null ? "" : now.storeProblem(),
                 node.isConnected(),
                 refusal,
-                parts.lanes().map(LaneCode::toString).orElse(""));
+                parts.lanes().map(LaneCode::toString).orElse(""),
+                quarantine.difference(),
+                quarantine.count());
     }
 }

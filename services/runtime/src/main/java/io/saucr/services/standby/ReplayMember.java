@@ -60,8 +60,9 @@ import org.slf4j.LoggerFactory;
  * A member of a service whose handlers run in lanes: it replays the segments that the head names,
  * and as primary it records. Head, segments, folders and links are those of standbys (X4).
  *
- * <p>It has no flow control by followers, and a member whose handler differs stops. A snapshot
- * copies the state while lanes stand at the quiet cut.
+ * <p>It has no flow control by followers. A member whose handler differs stores segments until it
+ * has loaded a snapshot of the primary (X14). A snapshot copies the state while lanes stand at the
+ * quiet cut.
  */
 final class ReplayMember implements AutoCloseable {
 
@@ -433,7 +434,7 @@ final class ReplayMember implements AutoCloseable {
 
         @Override
         public void diverged(DivergedException e) {
-            halt("its handlers differ from the primary's: " + e.getMessage());
+            member.diverged(life, e.getMessage());
         }
 
         @Override

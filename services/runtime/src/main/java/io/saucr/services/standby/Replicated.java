@@ -222,6 +222,11 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         over.await();
     }
 
+    /** The newest segment that is known to be named. Any thread. */
+    SegmentId told() {
+        return told;
+    }
+
     /** Up to which segment the state is applied. Any thread. */
     SegmentId applied() {
         return applied;

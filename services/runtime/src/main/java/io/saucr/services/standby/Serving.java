@@ -66,6 +66,7 @@ final class Serving {
         final MemberLink link;
         long next;
         boolean reading;
+        boolean sendsBase;
 
         Follower(MemberLink link, long next) {
             this.link = link;
@@ -545,6 +546,22 @@ final class Serving {
             link.send(new MemberFrame.Committed(named));
             feed(follower);
         }
+    }
+
+    /** A standby needs a base in place of its own state, as of a segment or a later one (X14). */
+    void needsBase(MemberLink link, long from) {
+        Follower follower = followers.get(link.hello().member());
+        if (over || follower == null || follower.link.id() != link.id() || follower.sendsBase) {
+            return;
+        }
+        if (folder.newestBase().number() < from) {
+            // It asks again.
+            life.uncut().snapshotSoon();
+            return;
+        }
+        follower.sendsBase = true;
+        sendBase(link);
+        reading.execute(() -> thread.execute(() -> follower.sendsBase = false));
     }
 
     private void sendBase(MemberLink link) {

@@ -128,6 +128,11 @@ final class TraceCuts implements Uncut {
     }
 
     @Override
+    public void snapshotSoon() {
+        lanes.quietSoon();
+    }
+
+    @Override
     public synchronized long bytes() {
         return changedNanos.isPresent() ? 1 : 0;
     }

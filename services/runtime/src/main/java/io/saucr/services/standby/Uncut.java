@@ -33,6 +33,12 @@ interface Uncut {
     /** Of all in it, roughly. */
     long bytes();
 
+    /**
+     * A standby waits for a snapshot as of a later segment. Of turns none waits: only the replay of
+     * a trace can differ (X14).
+     */
+    default void snapshotSoon() {}
+
     /** How long the oldest has been here; 0 for nothing. */
     long oldestMillis();
 }

@@ -280,4 +280,56 @@ class MemberShippingTest {
         assertThatThrownBy(() -> own.receive(9, bytes.length, digest(bytes)))
                 .isInstanceOf(DeadJournalException.class);
     }
+
+    private BaseReceipt receiveHeld(long number, byte[] bytes) throws IOException {
+        BaseReceipt receipt = own.receiveHeld(number, bytes.length, digest(bytes));
+        receipt.part(ByteBuffer.wrap(bytes));
+        return receipt;
+    }
+
+    /** X14: the state of a member differs, and its segments do not. */
+    @Test
+    void aBaseTakesThePlaceOfTheOwnStateAndSegmentsStay() throws Exception {
+        byte[] bytes = shipped();
+        for (long number = 1; number <= 9; number++) {
+            own.append(chain.get(number));
+        }
+        own.base(chain.id(3), chain.epochs(), writer -> writer.section("state").write(1));
+        try (BaseReceipt receipt = receiveHeld(7, bytes)) {
+            assertThat(own.newestBase()).isEqualTo(chain.id(3));
+            assertThat(receipt.finish()).isEqualTo(chain.id(7));
+        }
+        assertThat(own.newestBase()).isEqualTo(chain.id(7));
+        assertThat(own.last()).isEqualTo(chain.id(9));
+        assertThat(restored(own, chain.id(9))).containsExactly("state200000", "8", "9");
+        own.force();
+        ownDisk.powerFails();
+        own = open(ownDisk);
+        own.append(chain.get(10));
+        assertThat(restored(own, chain.id(10))).containsExactly("state200000", "8", "9", "10");
+    }
+
+    @Test
+    void aBaseInPlaceOfTheOwnStateIsOfAHeldSegmentAndNewer() throws Exception {
+        byte[] bytes = shipped();
+        assertThatThrownBy(() -> receiveHeld(7, bytes))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("one that is held");
+        for (long number = 1; number <= 6; number++) {
+            own.append(chain.get(number));
+        }
+        chain.cutAfter(6);
+        chain.takeover();
+        own.append(chain.next());
+        try (BaseReceipt receipt = receiveHeld(7, bytes)) {
+            assertThatThrownBy(receipt::finish)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("does not belong to segment");
+        }
+        assertThat(ownDisk.list(BASES)).isEmpty();
+        own.base(chain.id(7), chain.epochs(), writer -> writer.section("state").write(1));
+        assertThatThrownBy(() -> receiveHeld(7, bytes))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a later segment");
+    }
 }

@@ -73,6 +73,7 @@ class MemberCodecTest {
         "0b0000000000000000, 'the number of the written segment is from 1, not 0'",
         "0c8000000000000000, 'the number of the stored segment is from 1, not"
                 + " -9223372036854775808'",
+        "0f0000000000000000, 'the number of the segment of a base that is needed is from 1, not 0'",
         "0d00000000000000020000000000000001, segments 2 to 1 are none: the last is before the"
                 + " first",
         "0affffffffffffffff0000000000000000, 'the wait is from 0, not -1'",

@@ -222,7 +222,7 @@ public final class MemberFuzz {
 
     /** Any frame that may be sent. */
     static MemberFrame frame(Random random) {
-        return switch (random.nextInt(13)) {
+        return switch (random.nextInt(14)) {
             case 0 ->
                     new MemberFrame.Hello(
                             "bänk-" + "x".repeat(random.nextInt(100)),
@@ -245,6 +245,7 @@ public final class MemberFuzz {
                 long from = 1 + number(random) / 2;
                 yield new MemberFrame.Fetch(from, from + number(random) / 2);
             }
+            case 12 -> new MemberFrame.NeedsBase(1 + number(random));
             default ->
                     random.nextBoolean()
                             ? new MemberFrame.Missing(1 + number(random), text(random))

@@ -108,6 +108,7 @@ class MemberLinksTest {
                         new MemberFrame.Stored(5),
                         new MemberFrame.Fetch(6, 6),
                         new MemberFrame.Missing(6, "gone ∞"),
+                        new MemberFrame.NeedsBase(7),
                         segment(64 << 10, 4));
         for (MemberLink link : List.of(up, there)) {
             frames.forEach(link::send);

@@ -33,6 +33,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,6 +102,12 @@ class ReplayMemberTest {
     }
 
     private ReplayMember member(String folder, LaneCode code) throws Exception {
+        return member(folder, code, this::tickets);
+    }
+
+    private ReplayMember member(
+            String folder, LaneCode code, Function<LaneState, LaneHandler> handler)
+            throws Exception {
         ReplayMember member =
                 new ReplayMember(
                         new ReplayMember.Parts(
@@ -116,7 +123,7 @@ class ReplayMemberTest {
                                 "tickets",
                                 2,
                                 code,
-                                this::tickets,
+                                handler,
                                 NetOptions.plain(),
                                 new Address("127.0.0.1", 0),
                                 lanes -> Optional.empty(),
@@ -240,19 +247,150 @@ class ReplayMemberTest {
         assertThat(tickets).allMatch(it -> it >= 1 && it <= expected);
     }
 
+    private static void awaitApplied(ReplayMember follower, ReplayMember primary) {
+        await().until(() -> follower.status().applied() == primary.status().segment());
+    }
+
     @Test
-    void x14AMemberThatDiffersStops() throws Exception {
+    void x14AMemberThatDiffersStoresUntilItHasLoadedASnapshot() throws Exception {
         ReplayMember one = member("one");
-        ReplayMember two = member("two");
         primary();
+        ReplayMember two = member("two");
         awaitFollowers(1);
         ask(1, 1, "differs");
+        // While a request is open there is no quiet cut, and so no snapshot.
+        ReplayedLanes lanes = one.serving().orElseThrow();
+        CompletableFuture<Reply> half = lanes.ask(5, 1, "half".getBytes(UTF_8));
+        await().until(() -> runs.get() == 1);
+        await().until(() -> !two.status().differs().isEmpty());
+        assertThat(two.status().differs()).contains("request 1 in lane 1");
+        assertThat(two.status().lacks())
+                .startsWith("a snapshot of the primary as of segment ")
+                .contains("its state differs", "request 1 in lane 1");
+        assertThat(two.status().ready()).isFalse();
+        assertThat(two.status().divergences()).isEqualTo(1);
+        assertThat(ask(6, 1, "free")).as("the service continues").isZero();
+        await().until(() -> two.status().stored() == one.status().segment());
+        assertThat(two.status().applied()).as("it only stores").isZero();
+
+        halfRun.countDown();
+        half.get(1, TimeUnit.MINUTES);
+        await().until(() -> two.status().differs().isEmpty());
+        assertThat(two.snapshot()).isPositive();
+        awaitApplied(two, one);
+        await().until(() -> two.status().ready());
+        assertThat(two.status().divergences()).isEqualTo(1);
+        assertThat(ask(1, 2, "a")).isEqualTo(3);
+        kill(one);
+        assertThat(ask(1, 2, "a")).as("X10").isEqualTo(3);
+        assertThat(ask(1, 3, "a")).isEqualTo(4);
+        assertThat(two.halted()).isEmpty();
+    }
+
+    /**
+     * Scenario 5 of a race: a counter that members do not share decides which lock a handler takes.
+     */
+    @Test
+    void x14ARaceThatChoosesAnotherLockIsFoundAndRepaired() throws Exception {
+        CountDownLatch laterCounted = new CountDownLatch(1);
+        AtomicInteger made = new AtomicInteger();
+        Function<LaneState, LaneHandler> racy =
+                state -> {
+                    List<Lock> locks = state.locks("slice", 2);
+                    LaneMap<String, Long> counts = state.map("counts", String.class, Long.class, 4);
+                    boolean primary = made.getAndIncrement() == 0;
+                    AtomicInteger hidden = new AtomicInteger();
+                    CountDownLatch earlierCounted = new CountDownLatch(1);
+                    return (body, turn) -> {
+                        String what = new String(body, UTF_8);
+                        try {
+                            if (primary && what.equals("earlier")) {
+                                runs.incrementAndGet();
+                                laterCounted.await();
+                            } else if (!primary && what.equals("later")) {
+                                earlierCounted.await();
+                            }
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                        Lock lock = locks.get(hidden.getAndIncrement() % 2);
+                        if (what.equals("earlier")) {
+                            earlierCounted.countDown();
+                        } else {
+                            laterCounted.countDown();
+                        }
+                        lock.lock();
+                        try {
+                            return Long.toString(counts.merge(what, 1L, Long::sum)).getBytes(UTF_8);
+                        } finally {
+                            lock.unlock();
+                        }
+                    };
+                };
+        ReplayMember one = member("one", new LaneCode(2, "1"), racy);
+        primary();
+        ReplayMember two = member("two", new LaneCode(2, "1"), racy);
+        awaitFollowers(1);
+        ReplayedLanes lanes = one.serving().orElseThrow();
+        CompletableFuture<Reply> earlier = lanes.ask(1, 1, "earlier".getBytes(UTF_8));
+        await().until(() -> runs.get() == 1);
+        assertThat(ask(2, 1, "later")).isEqualTo(1);
+        earlier.get(1, TimeUnit.MINUTES);
+        await().until(() -> two.status().divergences() == 1);
+        await().until(() -> two.status().differs().isEmpty());
+        awaitApplied(two, one);
+        kill(one);
+        assertThat(ask(1, 1, "earlier")).as("X10").isEqualTo(1);
+        assertThat(ask(1, 2, "earlier")).isEqualTo(2);
+    }
+
+    /** Nobody is left: the own trace leads to another state, and the primary's is lost. */
+    @Test
+    void x14AMemberWhoseOwnTraceDiffersDoesNotTakeOver() throws Exception {
+        ReplayMember one = member("one");
+        ask(1, 1, "differs");
         ask(1, 2, "a");
-        ReplayMember follower = one.serving().isPresent() ? two : one;
-        await().until(() -> !follower.halted().isEmpty());
-        assertThat(follower.halted()).contains("request 1");
-        members.remove(follower);
-        assertThat(ask(1, 3, "a")).as("the service continues").isEqualTo(3);
+        kill(one);
+        ReplayMember again = member("one");
+        await().until(() -> !again.status().differs().isEmpty());
+        assertThat(again.status().lacks()).contains("a snapshot of the primary", "request 1");
+        assertThat(again.serving()).isEmpty();
+        assertThat(again.halted()).isEmpty();
+    }
+
+    @Test
+    void x14AMemberThatDiffersAsItTakesOverStops() throws Exception {
+        CountDownLatch isPrimary = new CountDownLatch(1);
+        Function<LaneState, LaneHandler> differs =
+                state -> {
+                    LaneMap<String, Long> counts = state.map("counts", String.class, Long.class, 4);
+                    return (body, turn) -> {
+                        if (runs.incrementAndGet() == 2) {
+                            try {
+                                isPrimary.await();
+                            } catch (InterruptedException e) {
+                                throw new IllegalStateException(e);
+                            }
+                            counts.put("race", 1L);
+                        }
+                        return Long.toString(counts.merge("a", 1L, Long::sum)).getBytes(UTF_8);
+                    };
+                };
+        ReplayMember one = member("one", new LaneCode(2, "1"), differs);
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        ReplayMember two = member("two", new LaneCode(2, "1"), differs);
+        awaitFollowers(1);
+        await().until(() -> runs.get() == 2);
+        kill(one);
+        await().until(() -> two.status().role().equals("primary"));
+        isPrimary.countDown();
+        await().until(() -> !two.halted().isEmpty());
+        assertThat(two.halted()).contains("request 1");
+        members.remove(two);
+        // Another one replays as the primary did.
+        member("one", new LaneCode(2, "1"), differs);
+        assertThat(ask(1, 1, "a")).as("X10").isEqualTo(1);
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
     }
 
     /** A snapshot of all that this member's head names. */

@@ -2,10 +2,12 @@ package io.saucr.services.core.standby;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.replay.Quarantine;
 import io.saucr.services.core.standby.StandbyHead.Copies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeSet;
 
 /**
@@ -135,6 +137,7 @@ public final class Standby {
     private final Chain chain;
     private final Birth newGeneration;
     private final Optional<LaneCode> lanes;
+    private final Quarantine quarantine;
     private StandbyHead head;
     private int version;
     private Phase phase = Phase.IDLE;
@@ -156,7 +159,7 @@ public final class Standby {
     /** Begins to follow, as a member whose segments are turns. */
     public Standby(
             Rules rules, String member, long nonce, String at, Chain chain, Birth newGeneration) {
-        this(rules, member, nonce, at, chain, newGeneration, Optional.empty());
+        this(rules, member, nonce, at, chain, newGeneration, Optional.empty(), new Quarantine());
     }
 
     /**
@@ -168,6 +171,7 @@ public final class Standby {
      * @param chain what it has
      * @param newGeneration drawn at random, for the first head of a service
      * @param lanes what replays here (X17); empty if segments are turns
+     * @param quarantine whether the state of this member differs from the primary's (X14)
      */
     public Standby(
             Rules rules,
@@ -176,7 +180,8 @@ public final class Standby {
             String at,
             Chain chain,
             Birth newGeneration,
-            Optional<LaneCode> lanes) {
+            Optional<LaneCode> lanes,
+            Quarantine quarantine) {
         this.rules = rules;
         this.member = member;
         this.nonce = nonce;
@@ -184,6 +189,7 @@ public final class Standby {
         this.chain = chain;
         this.newGeneration = newGeneration;
         this.lanes = lanes;
+        this.quarantine = quarantine;
     }
 
     /** Time went by. */
@@ -291,7 +297,7 @@ public final class Standby {
         if (!chain.at(id.number()).equals(Optional.of(id))) {
             return List.of();
         }
-        if (head != null && !replays(head.lanes(), id)) {
+        if (!quarantine.isOver() || (head != null && !replays(head.lanes(), id))) {
             return List.of();
         }
         lacks = "";
@@ -300,10 +306,10 @@ public final class Standby {
 
     /**
      * Whether this member can execute what comes up to a segment: it has the code that recorded it,
-     * or a snapshot with all of it (X17).
+     * or a snapshot with all of it (X17), and its state does not differ (X14).
      */
     private boolean replays(Optional<LaneCode> recorded, SegmentId upTo) {
-        return recorded.equals(lanes) || chain.snapshot().equals(upTo);
+        return quarantine.isOver() && (recorded.equals(lanes) || chain.snapshot().equals(upTo));
     }
 
     /** The challenge was written. */
@@ -408,7 +414,7 @@ public final class Standby {
     }
 
     private String lacks(StandbyHead now, boolean stored) {
-        return stored
+        return stored && quarantine.isOver()
                 ? "a snapshot as of segment "
                         + now.segment()
                         + ": "
@@ -530,7 +536,27 @@ public final class Standby {
 
     /** What it lacks to take over; empty text where it could. */
     public String lacks() {
-        return lacks;
+        return quarantine.isOver()
+                ? lacks
+                : "a snapshot of the primary as of segment "
+                        + quarantine.from()
+                        + " or a later one: its state differs, as "
+                        + quarantine.difference();
+    }
+
+    /** Whether the state of this member differs from the primary's (X14). */
+    public boolean differs() {
+        return !quarantine.isOver();
+    }
+
+    /**
+     * Whether it asks the primary for a snapshot now (X14): the segment as of which that is at
+     * least.
+     */
+    public OptionalLong needsSnapshot(long nowMillis) {
+        return quarantine.asks(nowMillis)
+                ? OptionalLong.of(quarantine.from())
+                : OptionalLong.empty();
     }
 
     /** Whether the member that it follows is there. */

@@ -2,7 +2,6 @@ package io.saucr.services.core.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.services.core.replay.Quarantine.State;
 import org.junit.jupiter.api.Test;
 
 /** When requests begin, when all are to end, and what becomes of a member that differs. */
@@ -56,21 +55,39 @@ class FlowTest {
     }
 
     @Test
-    void x14AMemberThatDiffersLoadsASnapshotAndIfItDiffersAgainStoresOnly() {
+    void x14AMemberThatDiffersOnlyStoresUntilASnapshotHasTheRequest() {
         Quarantine quarantine = new Quarantine();
-        assertThat(quarantine.mayBecomePrimary()).isTrue();
-        assertThat(quarantine.offers(3)).isFalse();
-        quarantine.diverged(5);
-        assertThat(quarantine.state()).isEqualTo(State.LOADS_SNAPSHOT);
-        assertThat(quarantine.mayBecomePrimary()).isFalse();
-        assertThat(quarantine.offers(3)).isTrue();
-        assertThat(quarantine.mayBecomePrimary()).isTrue();
-        quarantine.diverged(5);
-        assertThat(quarantine.state()).isEqualTo(State.STORES);
-        assertThat(quarantine.offers(4)).isFalse();
-        assertThat(quarantine.mayBecomePrimary()).isFalse();
-        assertThat(quarantine.offers(5)).isTrue();
-        quarantine.diverged(9);
-        assertThat(quarantine.state()).isEqualTo(State.LOADS_SNAPSHOT);
+        assertThat(quarantine.isOver()).isTrue();
+        assertThat(quarantine.asks(100)).isFalse();
+        quarantine.diverged("request 5", 7, 100);
+        assertThat(quarantine.isOver()).isFalse();
+        assertThat(quarantine.difference()).isEqualTo("request 5");
+        assertThat(quarantine.asks(100)).isTrue();
+        assertThat(quarantine.asks(1_099)).isFalse();
+        assertThat(quarantine.asks(1_100)).isTrue();
+        quarantine.loaded(6);
+        assertThat(quarantine.isOver()).as("the request is replayed again").isFalse();
+        quarantine.loaded(7);
+        assertThat(quarantine.isOver()).isTrue();
+        assertThat(quarantine.asks(10_000)).isFalse();
+        assertThat(quarantine.count()).isEqualTo(1);
+    }
+
+    @Test
+    void x14AMemberThatDiffersAgainAndAgainAsksLater() {
+        Quarantine quarantine = new Quarantine();
+        quarantine.diverged("request 5", 7, 0);
+        quarantine.loaded(8);
+        quarantine.diverged("request 9", 12, 0);
+        assertThat(quarantine.from()).isEqualTo(12);
+        assertThat(quarantine.asks(999)).isFalse();
+        assertThat(quarantine.asks(1_000)).isTrue();
+        for (int times = 3; times < 20; times++) {
+            quarantine.loaded(12);
+            quarantine.diverged("request 13", 12, 0);
+        }
+        assertThat(quarantine.asks(59_999)).isFalse();
+        assertThat(quarantine.asks(60_000)).isTrue();
+        assertThat(quarantine.count()).isEqualTo(19);
     }
 }

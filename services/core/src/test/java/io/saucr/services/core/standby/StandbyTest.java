@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.replay.Quarantine;
 import io.saucr.services.core.standby.Standby.Action;
 import io.saucr.services.core.standby.Standby.Arrival;
 import io.saucr.services.core.standby.StandbyHead.Copies;
@@ -61,6 +62,7 @@ class StandbyTest {
     }
 
     private final Has chain = new Has();
+    private final Quarantine quarantine = new Quarantine();
     private final Standby standby =
             new Standby(Standby.Rules.standard(), B, NONCE, "b:1", chain, NEW_BIRTH);
 
@@ -603,7 +605,14 @@ class StandbyTest {
 
     private Standby replaying(LaneCode code) {
         return new Standby(
-                Standby.Rules.standard(), B, NONCE, "b:1", chain, NEW_BIRTH, Optional.of(code));
+                Standby.Rules.standard(),
+                B,
+                NONCE,
+                "b:1",
+                chain,
+                NEW_BIRTH,
+                Optional.of(code),
+                quarantine);
     }
 
     private static StandbyHead recorded(StandbyHead head, LaneCode by) {
@@ -681,6 +690,27 @@ class StandbyTest {
         Standby member = replaying(NEW);
         assertThat(member.tick(0)).hasSize(1);
         assertThat(member.seen(Optional.of(head), 7, 1)).containsExactly(new Action.Follow(head));
+    }
+
+    @Test
+    void x14AMemberWhoseStateDiffersStoresAndDoesNotTakeOver() {
+        chain.all.addAll(List.of(segment(1, 1), segment(1, 2)));
+        chain.snapshot = segment(1, 2);
+        quarantine.diverged("request 1 ended otherwise", 2, 0);
+        Standby member = replaying(OLD);
+        StandbyHead head = recorded(head(1, A, segment(1, 2)), OLD);
+        assertThat(silence(member, head)).isEmpty();
+        assertThat(member.lacks())
+                .contains("a snapshot of the primary as of segment 2 or a later one")
+                .endsWith("request 1 ended otherwise");
+        chain.all.add(segment(1, 3));
+        assertThat(member.named(segment(1, 3))).as("stored, not replayed").isEmpty();
+        assertThat(member.lacks()).as("still").isNotEmpty();
+        assertThat(member.arrived(segment(1, 4), digest(1, 3))).isEqualTo(Arrival.APPEND);
+        quarantine.loaded(2);
+        assertThat(silence(replaying(OLD), head)).hasSize(2);
+        assertThat(member.named(segment(1, 3))).containsExactly(new Action.Apply(segment(1, 3)));
+        assertThat(member.lacks()).isEmpty();
     }
 
     @Test
