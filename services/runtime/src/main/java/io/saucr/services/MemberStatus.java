@@ -34,6 +34,8 @@ import java.util.Map;
  * @param differs of a standby that replays: what its handlers did otherwise than the primary's; it
  *     stores segments until it has loaded a snapshot of the primary (X14). Empty text if nothing
  * @param divergences how often that was found since this member was started
+ * @param millisBehind how far the replay of a trace is behind (X16): of a standby, its own; of a
+ *     primary, that of the fastest standby. 0 if segments are turns
  */
 public record MemberStatus(
         String member,
@@ -56,13 +58,14 @@ public record MemberStatus(
         String stopped,
         String replays,
         String differs,
-        long divergences) {
+        long divergences,
+        long millisBehind) {
 
     /** Of a service that runs alone. */
     public static final MemberStatus NONE =
             new MemberStatus(
                     "", "", 0, "", "", 0, 0, 0, "", List.of(), Map.of(), false, "", 0, 0, "", false,
-                    "", "", "", 0);
+                    "", "", "", 0, 0);
 
     public MemberStatus {
         holders = List.copyOf(holders);

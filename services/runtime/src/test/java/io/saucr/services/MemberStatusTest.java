@@ -30,6 +30,7 @@ class MemberStatusTest {
                 "",
                 "",
                 "",
+                0,
                 0);
     }
 

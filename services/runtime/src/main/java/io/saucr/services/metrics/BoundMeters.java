@@ -166,6 +166,11 @@ final class BoundMeters implements Measures {
                 "member.divergences",
                 "How often this member's state differed from the primary's, since the start",
                 it -> it.member().divergences());
+        gauge(
+                "member.replay.behind",
+                "How far the replay of a trace is behind the primary",
+                "seconds",
+                it -> it.member().millisBehind() / 1e3);
     }
 
     /** Of a member of a group; of another service they are 0. */

@@ -3,6 +3,7 @@ package io.saucr.services.replay;
 import io.saucr.services.core.replay.BadTraceException;
 import io.saucr.services.core.replay.Barrier;
 import io.saucr.services.core.replay.DivergedException;
+import io.saucr.services.core.replay.FlowControl;
 import io.saucr.services.core.replay.LaneEvent;
 import io.saucr.services.core.replay.LockWaits;
 import io.saucr.services.core.replay.LockWaits.Waiting;
@@ -51,6 +52,9 @@ public final class ReplayedLanes {
 
     /** Said to a lane: it throws {@link HandlerKilledError}. */
     static final int DIES = -2;
+
+    /** Of a request's records in a trace, apart from its body; roughly. */
+    private static final long BYTES_OF_A_REQUEST = 64;
 
     /** So many primaries may run a request (X11). */
     public static final int MOST_ATTEMPTS = 5;
@@ -102,6 +106,22 @@ public final class ReplayedLanes {
 
     /** Wait until their requests begin, or for the end of those that are open. */
     private final Deque<Asked> asked = new ArrayDeque<>();
+
+    /** For each segment that is not replayed: when the newest request in it or before began. */
+    private final Deque<Long> begun = new ArrayDeque<>();
+
+    /** Segments whose {@link #begun} was removed, the newest such time, and the newest of all. */
+    private long counted;
+
+    private long replayedMillis;
+    private long newestMillis;
+
+    /** Of each cut that is not named, the oldest first; of what is not cut; of both. */
+    private final Deque<Long> cutBytes = new ArrayDeque<>();
+
+    private long uncutBytes;
+    private long bytesNotFinal;
+    private long followersMillisBehind;
 
     private final List<Answer> answers = new ArrayList<>();
     private final SecureRandom seeds = new SecureRandom();
@@ -194,7 +214,26 @@ public final class ReplayedLanes {
             return;
         }
         replay.append(segment);
+        for (TurnRecord turn : segment.turns()) {
+            if (turn instanceof Begin begin) {
+                newestMillis = Math.max(newestMillis, begin.nowMillis());
+                // Nothing came before the first request.
+                replayedMillis = replayedMillis == 0 ? begin.nowMillis() : replayedMillis;
+            }
+        }
+        begun.add(newestMillis);
         moved();
+    }
+
+    /**
+     * How far the replay is behind what it was given: the time on the primary from the newest
+     * request of what is replayed to the newest one of all, in milliseconds (X16).
+     */
+    public synchronized long millisBehind() {
+        for (; counted < replay.replayed(); counted++) {
+            replayedMillis = begun.remove();
+        }
+        return begun.isEmpty() ? 0 : newestMillis - replayedMillis;
     }
 
     /** How many segments are replayed to their ends. */
@@ -338,7 +377,7 @@ public final class ReplayedLanes {
     private boolean isTaken(Asked request) {
         switch (requests.offer(request.sender, request.number)) {
             case BEGIN -> {
-                if (quiet.mayBegin(clock.getAsLong())) {
+                if (mayBegin()) {
                     begin(request);
                 }
                 // It waits for the end.
@@ -367,7 +406,23 @@ public final class ReplayedLanes {
         }
     }
 
+    private boolean mayBegin() {
+        return quiet.mayBegin(clock.getAsLong())
+                && FlowControl.mayBegin(bytesNotFinal, followersMillisBehind);
+    }
+
+    /**
+     * So far the fastest follower is behind with its replay, in milliseconds: requests begin or
+     * wait (X16).
+     */
+    public synchronized void followersBehind(long millis) {
+        followersMillisBehind = millis;
+    }
+
     private void begin(Asked request) {
+        long bytes = BYTES_OF_A_REQUEST + request.body.length;
+        uncutBytes += bytes;
+        bytesNotFinal += bytes;
         nowMillis = Math.max(nowMillis, System.currentTimeMillis());
         Begin begin =
                 recording.begin(
@@ -404,20 +459,31 @@ public final class ReplayedLanes {
             return Optional.empty();
         }
         if (!quiet.drains() || !recording.isQuiet()) {
-            return recording.cut();
+            return cutSegment();
         }
         recording.restartQuietly();
         quiet.cutQuietly(clock.getAsLong());
         // The barrier alone, so that the state behind that segment is the one before it.
-        Optional<TraceSegment> barrier = recording.cut();
+        Optional<TraceSegment> barrier = cutSegment();
         listener.quiet(snapshot());
         offerAgain();
         return barrier;
     }
 
-    /** So many bytes were cut. */
+    private Optional<TraceSegment> cutSegment() {
+        Optional<TraceSegment> segment = recording.cut();
+        if (segment.isPresent()) {
+            cutBytes.add(uncutBytes);
+            uncutBytes = 0;
+        }
+        return segment;
+    }
+
+    /** The segment of the newest {@link #cut} has so many bytes. */
     public synchronized void recorded(long bytes) {
         quiet.recorded(bytes);
+        bytesNotFinal += bytes - cutBytes.removeLast();
+        cutBytes.add(bytes);
     }
 
     /** Asks for a quiet cut as soon as no request is open; of a primary. */
@@ -436,9 +502,9 @@ public final class ReplayedLanes {
         if (recording == null || !over.isEmpty()) {
             return;
         }
-        if (quiet.mayBegin(clock.getAsLong())) {
+        if (mayBegin()) {
             offerAgain();
-        } else if (recording.isQuiet()) {
+        } else if (quiet.drains() && recording.isQuiet()) {
             listener.changed();
         }
     }
@@ -447,6 +513,10 @@ public final class ReplayedLanes {
     public void named() {
         synchronized (this) {
             recording.named();
+            bytesNotFinal -= cutBytes.remove();
+            if (over.isEmpty()) {
+                offerAgain();
+            }
             notifyAll();
         }
         deliver();

@@ -5,6 +5,7 @@ import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceException;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.replay.FlowControl;
 import io.saucr.services.core.replay.Quarantine;
 import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.core.standby.Primary;
@@ -421,6 +422,7 @@ final class Member
                         this::run,
                         parts.reading(),
                         parts.shared(),
+                        parts.lanes().map(it -> new FlowControl()),
                         this);
         node.watch();
         life.takeOffice(head);
@@ -786,6 +788,7 @@ final class Member
                 refusal,
                 parts.lanes().map(LaneCode::toString).orElse(""),
                 quarantine.difference(),
-                quarantine.count());
+                quarantine.count(),
+                now != null ? now.millisBehind() : life == null ? 0 : life.millisBehind());
     }
 }

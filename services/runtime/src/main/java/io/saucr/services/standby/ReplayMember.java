@@ -33,6 +33,7 @@ import io.saucr.services.wire.NetOptions;
 import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -60,7 +61,7 @@ import org.slf4j.LoggerFactory;
  * A member of a service whose handlers run in lanes: it replays the segments that the head names,
  * and as primary it records. Head, segments, folders and links are those of standbys (X4).
  *
- * <p>It has no flow control by followers. A member whose handler differs stores segments until it
+ * <p>A member whose handler differs stores segments until it
  * has loaded a snapshot of the primary (X14). A snapshot copies the state while lanes stand at the
  * quiet cut.
  */
@@ -79,6 +80,9 @@ final class ReplayMember implements AutoCloseable {
     private static final long TICK_MILLIS = 50;
 
     private static final String SECTION = "lanes";
+
+    /** Of segments that are in memory and not replayed; more stay on disk. */
+    private static final long MOST_BYTES_BEHIND = 16L << 20;
 
     /** What a member is made of. */
     record Parts(
@@ -123,6 +127,7 @@ final class ReplayMember implements AutoCloseable {
     private final MemberFolder folder;
     private volatile boolean closing;
     private volatile Optional<ReplayedLanes> serving = Optional.empty();
+    private volatile Optional<Trace> filling = Optional.empty();
     private volatile Optional<LaneFront> front = Optional.empty();
     private volatile String halted = "";
 
@@ -244,6 +249,8 @@ final class ReplayMember implements AutoCloseable {
 
     private void live(Replicated life) throws InterruptedException {
         Trace trace = new Trace(life);
+        life.replays(trace);
+        filling = Optional.of(trace);
         Optional<LaneFront> opened = Optional.empty();
         try {
             Guard.Start start = life.recover(trace);
@@ -270,6 +277,7 @@ final class ReplayMember implements AutoCloseable {
                 halt(parts.name() + " can't serve: " + e.getMessage());
             }
         } finally {
+            filling = Optional.empty();
             serving = Optional.empty();
             front = Optional.empty();
             opened.ifPresent(LaneFront::close);
@@ -284,12 +292,21 @@ final class ReplayMember implements AutoCloseable {
         }
     }
 
-    /** Replays what the head names. The terms' thread. */
-    private final class Trace implements Guard.Recovery {
+    /** A segment that was given to the lanes. */
+    private record Given(long number, long bytes) {}
+
+    /** Replays what the head names. The terms' thread, apart from what is said of others. */
+    private final class Trace implements Guard.Recovery, Replicated.Progress {
 
         private final Replicated life;
         private final Recorded recorded;
-        private Optional<ReplayedLanes> lanes = Optional.empty();
+        private volatile Optional<ReplayedLanes> lanes = Optional.empty();
+
+        // Guarded by given: what is not replayed, the oldest first; what is replayed; how many that
+        // is.
+        private final Deque<Given> given = new ArrayDeque<>();
+        private long replayed;
+        private long count;
 
         Trace(Replicated life) {
             this.life = life;
@@ -329,15 +346,69 @@ final class ReplayMember implements AutoCloseable {
 
         @Override
         public void turn(long turn, ByteBuffer body) throws IOException {
+            int bytes = body.remaining();
             try {
                 TraceSegment segment = TraceCuts.decode(body, parts.code());
                 if (segment.barrier() == Barrier.QUIET) {
                     recorded.marks.add(new Mark(life.applying(), life.starts()));
                 }
+                awaitRoom();
+                synchronized (given) {
+                    given.add(new Given(life.applying().number(), bytes));
+                }
                 lanes().follow(segment);
             } catch (BadTraceException e) {
                 throw new IOException("segment of cut " + turn + ": " + e.getMessage(), e);
             }
+        }
+
+        /** What waits for its replay stays on disk, but for a bounded part of it. */
+        private void awaitRoom() throws IOException {
+            long until;
+            synchronized (given) {
+                forgetReplayed();
+                long bytes = given.stream().mapToLong(Given::bytes).sum();
+                if (bytes < MOST_BYTES_BEHIND) {
+                    return;
+                }
+                until = count + (given.size() + 1) / 2;
+            }
+            try {
+                lanes().awaitReplayed(until);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("a replay was interrupted");
+            } catch (IllegalStateException e) {
+                throw new Replicated.EndedException(e.getMessage());
+            }
+        }
+
+        /** With the monitor of what is given. */
+        private void forgetReplayed() {
+            long now = lanes.map(ReplayedLanes::replayed).orElse(0L);
+            for (; count < now; count++) {
+                replayed = given.remove().number();
+            }
+        }
+
+        /** Any thread. */
+        @Override
+        public long replayed() {
+            synchronized (given) {
+                forgetReplayed();
+                return given.isEmpty() ? life.applied().number() : replayed;
+            }
+        }
+
+        /** Any thread. */
+        @Override
+        public long millisBehind() {
+            return lanes.map(ReplayedLanes::millisBehind).orElse(0L);
+        }
+
+        /** The life is over. The member's thread. */
+        void over(String reason) {
+            lanes.ifPresent(it -> it.over(reason));
         }
 
         @Override
@@ -464,7 +535,8 @@ final class ReplayMember implements AutoCloseable {
 
         @Override
         public void over(Replicated life, String reason) {
-            // It hears that itself.
+            // A primary hears that itself; what replays may be waiting for its lanes.
+            filling.filter(it -> it.life == life).ifPresent(it -> it.over(reason));
         }
 
         @Override

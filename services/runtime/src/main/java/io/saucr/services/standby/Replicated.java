@@ -7,6 +7,7 @@ import io.saucr.services.checkpoint.SegmentHeader;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.replay.FlowControl;
 import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
@@ -21,6 +22,7 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -76,6 +78,16 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
 
         /** Since when this member was in office for certain; empty where it is not (C9). */
         OptionalLong officeSince();
+    }
+
+    /** How far the replay of what was applied is. Any thread. */
+    interface Progress {
+
+        /** The newest segment that is replayed to its end; 0 if none is. */
+        long replayed();
+
+        /** How far that is behind what was applied, in milliseconds of the primary's clock. */
+        long millisBehind();
     }
 
     private sealed interface Order {
@@ -134,6 +146,10 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
     private volatile SegmentId told = SegmentId.NONE;
 
     private volatile long foldAtBytes;
+
+    /** Of a trace: what was applied is not replayed yet. */
+    private volatile Optional<Progress> replay = Optional.empty();
+
     private volatile Listener listener;
     private StandbyHead head;
 
@@ -202,6 +218,11 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
                 .isPresent();
     }
 
+    /** What is applied is a trace, whose replay comes later; before {@link #recover}. */
+    void replays(Progress progress) {
+        replay = Optional.of(progress);
+    }
+
     /** Has a trace cut in place of turns; behind {@link #confirm}. */
     void cuts(Uncut trace) {
         uncut = trace;
@@ -237,6 +258,16 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
      * holds is still to be read. Any thread.
      */
     boolean isWarm(SegmentId upTo) {
+        // The replay of a trace may take longer than to read it (X16).
+        return isRead(upTo) && FlowControl.isWarm(millisBehind());
+    }
+
+    /** How far the replay of a trace is behind what was applied, in milliseconds. Any thread. */
+    long millisBehind() {
+        return replay.map(Progress::millisBehind).orElse(0L);
+    }
+
+    private boolean isRead(SegmentId upTo) {
         long from = applied.number();
         if (from >= upTo.number()) {
             return true;
@@ -253,9 +284,12 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
 
     /**
      * The newest segment that was named, where the state is as of it, or will be in a moment; else
-     * 0. Any thread.
+     * 0. Of a trace: the newest one that is replayed to its end. Any thread.
      */
     long warmUpTo() {
+        if (replay.isPresent()) {
+            return replay.get().replayed();
+        }
         SegmentId upTo = told;
         return isWarm(upTo) ? upTo.number() : 0;
     }

@@ -4,6 +4,7 @@ import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.checkpoint.SegmentHeader;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.replay.FlowControl;
 import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
@@ -36,6 +37,9 @@ final class Serving {
 
     /** One waits for the head, and the next is being stored. */
     private static final int MOST_NOT_NAMED = 2;
+
+    /** A follower that says nothing for so long holds no requests back (X16). */
+    private static final long SILENT_MILLIS = 500;
 
     /** No proof of office yet, or none any more. */
     private static final long NONE = Long.MIN_VALUE;
@@ -96,6 +100,8 @@ final class Serving {
     private final Member member;
     private final Map<String, Follower> followers = new HashMap<>();
     private final TreeMap<Long, Recent> recent = new TreeMap<>();
+    private final Optional<FlowControl> flow;
+    private volatile long millisBehind;
     private long recentBytes;
     private final ArrayDeque<Waiting> starting = new ArrayDeque<>();
     private final AtomicBoolean waking = new AtomicBoolean();
@@ -145,8 +151,10 @@ final class Serving {
             Executor thread,
             Executor reading,
             Optional<Sharing.Shared> shared,
+            Optional<FlowControl> flow,
             Member member) {
         this.service = service;
+        this.flow = flow;
         this.self = head.holder();
         this.core = new Primary(rules, head, version);
         this.everyMillis = everyMillis;
@@ -403,6 +411,7 @@ final class Serving {
             lastCommitMicros = (System.nanoTime() - each.cutNanos()) / 1_000;
         }
         named = id;
+        flow.ifPresent(it -> it.named(id.number(), now()));
         if (notNamed.get() == 0) {
             // Whatever is there is looked at below.
             boolean unused = life.uncut().tellAt(1);
@@ -497,12 +506,28 @@ final class Serving {
         followers.forEach(
                 (name, it) -> {
                     core.heard(name, it.link.lastHeardNanos() / 1_000_000);
-                    it.link.lastHeartbeat().ifPresent(beat -> core.hasState(name, beat.state()));
+                    it.link
+                            .lastHeartbeat()
+                            .ifPresent(beat -> hasState(name, it.link, beat.state()));
+                });
+        flow.ifPresent(
+                it -> {
+                    millisBehind = it.fastestMillisBehind(now());
+                    life.uncut().behind(millisBehind);
                 });
         sought.ifPresent(this::seek);
         look();
         perform(core.tick(now()));
         followers.values().forEach(this::feed);
+    }
+
+    private void hasState(String name, MemberLink link, long segment) {
+        core.hasState(name, segment);
+        if (now() - link.lastHeardNanos() / 1_000_000 > SILENT_MILLIS) {
+            flow.ifPresent(it -> it.silent(name));
+        } else {
+            flow.ifPresent(it -> it.replayed(name, segment, now()));
+        }
     }
 
     /** Alone, all that is written is forced before the head moves (C15). */
@@ -650,6 +675,7 @@ final class Serving {
         Follower follower = followers.get(name);
         if (!over && follower != null && follower.link.id() == link.id()) {
             followers.remove(name);
+            flow.ifPresent(it -> it.silent(name));
             List<Primary.Action> actions = core.unlinked(name, now());
             look();
             perform(actions);
@@ -724,6 +750,11 @@ final class Serving {
 
     Primary core() {
         return core;
+    }
+
+    /** How far the replay of the fastest standby is behind (X16), in milliseconds. Any thread. */
+    long millisBehind() {
+        return millisBehind;
     }
 
     long bytesNotNamed() {

@@ -133,6 +133,11 @@ final class TraceCuts implements Uncut {
     }
 
     @Override
+    public void behind(long millis) {
+        lanes.followersBehind(millis);
+    }
+
+    @Override
     public synchronized long bytes() {
         return changedNanos.isPresent() ? 1 : 0;
     }

@@ -39,6 +39,9 @@ interface Uncut {
      */
     default void snapshotSoon() {}
 
+    /** So far the fastest standby is behind with the replay of a trace (X16), in milliseconds. */
+    default void behind(long millis) {}
+
     /** How long the oldest has been here; 0 for nothing. */
     long oldestMillis();
 }

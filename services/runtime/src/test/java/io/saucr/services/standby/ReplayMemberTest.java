@@ -393,6 +393,79 @@ class ReplayMemberTest {
         assertThat(ask(1, 2, "a")).isEqualTo(2);
     }
 
+    /** A handler that waits while its member is to be slow. */
+    private static Function<LaneState, LaneHandler> slow(
+            AtomicBoolean slow, CountDownLatch continues) {
+        return state -> {
+            LaneMap<String, Long> counts = state.map("counts", String.class, Long.class, 4);
+            return (body, turn) -> {
+                if (slow.get()) {
+                    try {
+                        continues.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+                String what = new String(body, UTF_8);
+                return Long.toString(counts.merge(what, 1L, Long::sum)).getBytes(UTF_8);
+            };
+        };
+    }
+
+    @Test
+    void x16ThePrimaryWaitsForItsOnlyStandbyAndNotForASlowerOne() throws Exception {
+        AtomicBoolean isSlow = new AtomicBoolean();
+        CountDownLatch continues = new CountDownLatch(1);
+        LaneCode code = new LaneCode(2, "1");
+        ReplayMember one = member("one", code, slow(new AtomicBoolean(), continues));
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        ReplayMember two = member("two", code, slow(new AtomicBoolean(), continues));
+        ReplayMember three = member("three", code, slow(isSlow, continues));
+        awaitFollowers(2);
+        awaitApplied(three, one);
+        await().until(() -> three.status().ready());
+        isSlow.set(true);
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
+        await().until(() -> three.status().segment() == one.status().segment());
+        // The other one is fast.
+        for (int number = 3; number < 20; number++) {
+            assertThat(ask(1, number, "a")).isEqualTo(number);
+        }
+        assertThat(one.status().millisBehind()).isLessThanOrEqualTo(1_000);
+        kill(two);
+        await().until(() -> one.status().millisBehind() > 1_000);
+        CompletableFuture<Reply> held =
+                one.serving().orElseThrow().ask(1, 20, "a".getBytes(UTF_8));
+        continues.countDown();
+        assertThat(new String(held.get(1, TimeUnit.MINUTES).bytes(), UTF_8)).isEqualTo("20");
+        await().until(() -> one.status().millisBehind() == 0);
+    }
+
+    @Test
+    void x16AMemberTakesOverOnceItIsAtMostASecondBehind() throws Exception {
+        AtomicBoolean isSlow = new AtomicBoolean(true);
+        CountDownLatch continues = new CountDownLatch(1);
+        LaneCode code = new LaneCode(2, "1");
+        ReplayMember one = member("one", code, slow(new AtomicBoolean(), continues));
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        ReplayMember two = member("two", code, slow(isSlow, continues));
+        awaitFollowers(1);
+        int[] number = {1};
+        await().until(
+                        () -> {
+                            number[0]++;
+                            assertThat(ask(1, number[0], "a")).isEqualTo(number[0]);
+                            return two.status().millisBehind() > 1_000;
+                        });
+        await().until(() -> two.status().stored() == one.status().segment());
+        kill(one);
+        await().until(() -> !two.status().linked());
+        assertThat(two.status().role()).isEqualTo("standby");
+        continues.countDown();
+        assertThat(ask(1, number[0], "a")).as("X10").isEqualTo(number[0]);
+        assertThat(ask(1, number[0] + 1, "a")).isEqualTo(number[0] + 1);
+    }
+
     /** A snapshot of all that this member's head names. */
     private void quietCut(ReplayMember primary) {
         long before = primary.snapshot();

@@ -14,8 +14,54 @@ class FlowTest {
         assertThat(FlowControl.mayBegin(0, 1001)).isFalse();
         assertThat(FlowControl.isWarm(1000)).isTrue();
         assertThat(FlowControl.isWarm(1001)).isFalse();
-        assertThat(FlowControl.loadsSnapshot(1)).isFalse();
-        assertThat(FlowControl.loadsSnapshot(2)).isTrue();
+    }
+
+    @Test
+    void x16TheFastestFollowerHoldsRequestsBack() {
+        FlowControl flow = new FlowControl();
+        assertThat(flow.fastestMillisBehind(0)).as("alone").isZero();
+        flow.named(1, 100);
+        flow.replayed("fast", 1, 150);
+        flow.replayed("slow", 1, 150);
+        assertThat(flow.fastestMillisBehind(10_000)).as("nothing to replay").isZero();
+        flow.named(2, 10_000);
+        flow.named(3, 10_500);
+        assertThat(flow.fastestMillisBehind(10_600)).isEqualTo(600);
+        flow.replayed("fast", 2, 11_000);
+        assertThat(flow.fastestMillisBehind(11_000)).isEqualTo(500);
+        flow.replayed("fast", 3, 11_100);
+        assertThat(flow.fastestMillisBehind(60_000)).as("the other one is slow").isZero();
+        flow.silent("fast");
+        assertThat(flow.fastestMillisBehind(60_000)).isEqualTo(50_000);
+        flow.silent("slow");
+        assertThat(flow.fastestMillisBehind(60_000)).isZero();
+    }
+
+    @Test
+    void x16AFollowerThatCatchesUpOrReplaysNothingHoldsNothingBack() {
+        FlowControl flow = new FlowControl();
+        for (long segment = 1; segment <= 5; segment++) {
+            flow.named(segment, 1_000 * segment);
+        }
+        flow.replayed("new", 1, 9_000);
+        assertThat(flow.fastestMillisBehind(9_000)).as("it was never warm").isZero();
+        flow.replayed("new", 5, 9_100);
+        flow.named(6, 9_200);
+        assertThat(flow.fastestMillisBehind(9_700)).isEqualTo(500);
+        flow.replayed("new", 0, 9_800);
+        assertThat(flow.fastestMillisBehind(20_000)).as("its state differs").isZero();
+    }
+
+    @Test
+    void x16SegmentsThatAreRememberedAreBounded() {
+        FlowControl flow = new FlowControl();
+        flow.named(1, 0);
+        flow.replayed("stuck", 1, 0);
+        for (long segment = 2; segment <= FlowControl.MOST_NAMED + 10; segment++) {
+            flow.named(segment, segment);
+        }
+        assertThat(flow.fastestMillisBehind(FlowControl.MOST_NAMED + 5_000))
+                .isEqualTo(FlowControl.MOST_NAMED + 5_000 - 11);
     }
 
     @Test

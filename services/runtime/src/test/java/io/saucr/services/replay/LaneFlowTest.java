@@ -1,0 +1,91 @@
+package io.saucr.services.replay;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.services.core.replay.TraceFormat;
+import io.saucr.services.core.replay.TurnRecord.Begin;
+import io.saucr.services.replay.ReplayedLanes.Reply;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** X16: when a primary holds requests back. */
+@Timeout(60)
+class LaneFlowTest {
+
+    private static final int EIGHT_MEGABYTES = 8 << 20;
+
+    private final List<byte[]> log = new ArrayList<>();
+
+    private static LaneMember member() {
+        return new LaneMember("primary", 2, state -> (body, turn) -> new byte[] {body[0]}, 1);
+    }
+
+    /** The channels whose requests began in a segment. */
+    private List<Long> begun(int segment) throws Exception {
+        return TraceFormat.decode(log.get(segment)).turns().stream()
+                .filter(Begin.class::isInstance)
+                .map(it -> ((Begin) it).sender())
+                .toList();
+    }
+
+    private void finish(LaneMember primary, CompletableFuture<Reply> reply) throws Exception {
+        while (!reply.isDone()) {
+            primary.cut(log);
+        }
+        assertThat(reply.get().threw()).isFalse();
+    }
+
+    @Test
+    void x16NoRequestBeginsWhileTheFastestFollowerIsASecondBehind() throws Exception {
+        try (LaneMember primary = member()) {
+            primary.takeOver(log, 5);
+            finish(primary, primary.lanes.ask(1, 1, "a".getBytes(UTF_8)));
+            primary.lanes.followersBehind(1_001);
+            CompletableFuture<Reply> held = primary.lanes.ask(2, 1, "b".getBytes(UTF_8));
+            primary.lanes.tick();
+            assertThat(primary.cut(log)).as("something was recorded").isFalse();
+            primary.lanes.followersBehind(1_000);
+            primary.lanes.tick();
+            finish(primary, held);
+        }
+    }
+
+    @Test
+    void x16NoRequestBeginsWhileEightMegabytesAreNotFinal() throws Exception {
+        try (LaneMember primary = member()) {
+            primary.takeOver(log, 5);
+            finish(primary, primary.lanes.ask(3, 1, "a".getBytes(UTF_8)));
+            int segments = log.size();
+            byte[] large = new byte[EIGHT_MEGABYTES];
+            CompletableFuture<Reply> first = primary.lanes.ask(1, 1, large);
+            CompletableFuture<Reply> second = primary.lanes.ask(2, 1, "b".getBytes(UTF_8));
+            assertThat(primary.cut(log)).isTrue();
+            assertThat(begun(segments)).containsExactly(1L);
+            // That was named, so the second one begins.
+            finish(primary, first);
+            finish(primary, second);
+        }
+    }
+
+    /** What is cut and not named counts as what is not cut. */
+    @Test
+    void x16WhatIsCutIsNotFinalUntilItIsNamed() throws Exception {
+        try (LaneMember primary = member()) {
+            primary.takeOver(log, 5);
+            finish(primary, primary.lanes.ask(3, 1, "a".getBytes(UTF_8)));
+            CompletableFuture<Reply> first = primary.lanes.ask(1, 1, "b".getBytes(UTF_8));
+            assertThat(primary.lanes.cut()).isPresent();
+            primary.lanes.recorded(EIGHT_MEGABYTES);
+            CompletableFuture<Reply> second = primary.lanes.ask(2, 1, "c".getBytes(UTF_8));
+            assertThat(primary.lanes.nextNumber(2)).as("it has not begun").isEqualTo(1);
+            primary.lanes.named();
+            assertThat(primary.lanes.nextNumber(2)).isEqualTo(2);
+            finish(primary, first);
+            finish(primary, second);
+        }
+    }
+}
