@@ -76,7 +76,7 @@ public sealed interface Protection {
      * @throws IllegalArgumentException if there can not be so many lanes, or no such code
      */
     static Replay replay(int lanes, String code) {
-        return new Replay(lanes, code, 2, Optional.empty());
+        return new Replay(lanes, code, 2, false, false, Optional.empty());
     }
 
     /** Where the segments of a service with standbys are kept. Immutable. */
@@ -497,10 +497,18 @@ public sealed interface Protection {
      * @param lanes in which handlers run
      * @param code names the release of the handlers, as {@link Protection#replay} says
      * @param copies members that sync a segment before what it holds is final, from 1
+     * @param stalls whether replies wait for that many members, however long
+     * @param inMemory whether two members that have written a segment are enough while both respond
      * @param members where other members reach this one; empty for the host that the service
      *     listens at, at a port that the system chooses
      */
-    record Replay(int lanes, String code, int copies, Optional<Address> members)
+    record Replay(
+            int lanes,
+            String code,
+            int copies,
+            boolean stalls,
+            boolean inMemory,
+            Optional<Address> members)
             implements Protection {
 
         private static final Pattern CODE = Pattern.compile("[0-9A-Za-z._-]{1,40}");
@@ -520,6 +528,11 @@ public sealed interface Protection {
                 throw new IllegalArgumentException(
                         "copies are from 1 to " + Standby.MOST_COPIES + ", not " + copies);
             }
+            if (inMemory && copies < 2) {
+                throw new IllegalArgumentException(
+                        "fast() takes a standby for the disk, so there are 2 copies or more, not "
+                                + copies);
+            }
             if (members == null) {
                 throw new IllegalArgumentException("members is an Optional, not null");
             }
@@ -527,7 +540,25 @@ public sealed interface Protection {
 
         /** The same with another number of members that have each segment; default 2. */
         public Replay copies(int other) {
-            return new Replay(lanes, code, other, members);
+            return new Replay(lanes, code, other, stalls, inMemory, members);
+        }
+
+        /**
+         * The same, and replies wait while fewer members than {@link #copies} have what they tell
+         * of; default is to go on with those that are there.
+         */
+        public Replay strict() {
+            return new Replay(lanes, code, copies, true, inMemory, members);
+        }
+
+        /**
+         * The same with the memory of a responsive standby in place of this member's disk, as
+         * {@link Standby#fast}.
+         *
+         * @throws IllegalArgumentException with fewer than 2 copies
+         */
+        public Replay fast() {
+            return new Replay(lanes, code, copies, stalls, true, members);
         }
 
         /** The same, reached by other members at this address. */
@@ -537,7 +568,7 @@ public sealed interface Protection {
                         "members(...) takes the address where other members reach this one, not"
                                 + " null");
             }
-            return new Replay(lanes, code, copies, Optional.of(at));
+            return new Replay(lanes, code, copies, stalls, inMemory, Optional.of(at));
         }
     }
 }

@@ -56,6 +56,9 @@ public final class ReplayedLanes {
     /** Of a request's records in a trace, apart from its body; roughly. */
     private static final long BYTES_OF_A_REQUEST = 64;
 
+    /** So often it is looked whether all requests were answered. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
     /** So many primaries may run a request (X11). */
     public static final int MOST_ATTEMPTS = 5;
 
@@ -126,6 +129,13 @@ public final class ReplayedLanes {
     private final List<Answer> answers = new ArrayList<>();
     private final SecureRandom seeds = new SecureRandom();
     private volatile String over = "";
+
+    /** Whether nothing is cut any more, as another member is to take over. */
+    private volatile boolean held;
+
+    /** Whether no request begins, for the same reason. */
+    private boolean drains;
+
     private Recording recording;
     private QuietCuts quiet;
     private long nowMillis;
@@ -407,7 +417,8 @@ public final class ReplayedLanes {
     }
 
     private boolean mayBegin() {
-        return quiet.mayBegin(clock.getAsLong())
+        return !drains
+                && quiet.mayBegin(clock.getAsLong())
                 && FlowControl.mayBegin(bytesNotFinal, followersMillisBehind);
     }
 
@@ -455,7 +466,7 @@ public final class ReplayedLanes {
      * if one is due and no request is open.
      */
     public synchronized Optional<TraceSegment> cut() {
-        if (recording == null || !over.isEmpty()) {
+        if (recording == null || !over.isEmpty() || held) {
             return Optional.empty();
         }
         if (!quiet.drains() || !recording.isQuiet()) {
@@ -535,6 +546,51 @@ public final class ReplayedLanes {
             }
         }
         leave.forEach(it -> it.to.complete(it.reply));
+    }
+
+    // ---- handing over
+
+    /**
+     * Another member is to take over: no request begins, and those that are open may end and be
+     * answered for a while. Then nothing is cut any more. What lanes do from then on was never
+     * recorded; the other member continues at the last cut (X9).
+     *
+     * @return whether all open requests have ended and were answered
+     * @see #resume
+     */
+    public boolean hold(Duration patience) throws InterruptedException {
+        long until = System.nanoTime() + patience.toNanos();
+        synchronized (this) {
+            drains = true;
+            while (recording != null && over.isEmpty() && !isAnswered()) {
+                long left = until - System.nanoTime();
+                if (left <= 0) {
+                    break;
+                }
+                TimeUnit.NANOSECONDS.timedWait(this, Math.min(left, LOOK_NANOS));
+            }
+            held = true;
+            return isAnswered();
+        }
+    }
+
+    private boolean isAnswered() {
+        return recording != null && recording.requests().open().isEmpty() && answers.isEmpty();
+    }
+
+    /** The other member did not take over: requests begin, and what was recorded is cut. */
+    public void resume() {
+        synchronized (this) {
+            held = false;
+            drains = false;
+            listener.changed();
+        }
+        tick();
+    }
+
+    /** Whether nothing is cut any more. Any thread. */
+    public boolean isHeld() {
+        return held;
     }
 
     /** Kills one of the lanes that wait for each other's locks, if there are any (X11). */

@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -191,6 +192,15 @@ final class LaneFront implements LinkListener, AutoCloseable {
                     waitingBytes -= gone ? it.body().length : 0;
                     return gone;
                 });
+    }
+
+    /** Returns once all answers that are there were given to their connections. */
+    void awaitAnswers() throws InterruptedException {
+        try {
+            thread.submit(() -> {}).get();
+        } catch (RejectedExecutionException | ExecutionException e) {
+            LOG.debug("closed meanwhile", e);
+        }
     }
 
     @Override

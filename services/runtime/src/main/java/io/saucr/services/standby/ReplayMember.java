@@ -74,6 +74,16 @@ final class ReplayMember implements AutoCloseable {
 
     private static final long SILENT_MILLIS = 300;
     private static final long LATE_MILLIS = 1_000;
+
+    /** The same where a standby takes the place of a disk (C15). */
+    private static final long FAST_MILLIS = 100;
+
+    /** So long requests that are open may take to end before another member continues them. */
+    private static final Duration DRAIN = Duration.ofSeconds(1);
+
+    /** So long a successor may take. */
+    private static final long HANDOVER_SECONDS = 10;
+
     private static final int SEGMENT_BYTES = 1 << 20;
 
     /** So often it is looked whether requests are held back for a quiet cut, or no more. */
@@ -91,6 +101,8 @@ final class ReplayMember implements AutoCloseable {
             ServicePath path,
             String name,
             int copies,
+            boolean strict,
+            boolean fast,
             LaneCode code,
             Function<LaneState, LaneHandler> constructor,
             NetOptions net,
@@ -129,6 +141,7 @@ final class ReplayMember implements AutoCloseable {
     private volatile Optional<ReplayedLanes> serving = Optional.empty();
     private volatile Optional<Trace> filling = Optional.empty();
     private volatile Optional<LaneFront> front = Optional.empty();
+    private volatile CompletableFuture<Void> handing;
     private volatile String halted = "";
 
     /**
@@ -158,10 +171,10 @@ final class ReplayMember implements AutoCloseable {
                                 folder,
                                 new Primary.Rules(
                                         parts.copies(),
-                                        false,
-                                        false,
-                                        SILENT_MILLIS,
-                                        LATE_MILLIS,
+                                        parts.strict(),
+                                        parts.fast(),
+                                        parts.fast() ? FAST_MILLIS : SILENT_MILLIS,
+                                        parts.fast() ? FAST_MILLIS : LATE_MILLIS,
                                         0),
                                 Standby.Rules.standard(),
                                 0,
@@ -537,11 +550,19 @@ final class ReplayMember implements AutoCloseable {
         public void over(Replicated life, String reason) {
             // A primary hears that itself; what replays may be waiting for its lanes.
             filling.filter(it -> it.life == life).ifPresent(it -> it.over(reason));
+            CompletableFuture<Void> waits = handing;
+            if (waits != null) {
+                waits.complete(null);
+            }
         }
 
         @Override
         public void notHanded(String to) {
-            // Nothing is handed over.
+            CompletableFuture<Void> waits = handing;
+            if (waits != null) {
+                waits.completeExceptionally(
+                        new ServiceException("member " + to + " was not there to take over"));
+            }
         }
 
         @Override
@@ -589,6 +610,53 @@ final class ReplayMember implements AutoCloseable {
     /** Why it stopped; empty text if it runs. */
     String halted() {
         return halted;
+    }
+
+    /**
+     * Has another member take over: requests may end for a second, and the other member continues
+     * those that do not (X9).
+     *
+     * @throws IllegalArgumentException if that one is not ready; says which are
+     * @throws ServiceException if this member is not primary, or the successor did not come
+     */
+    synchronized void handOver(Optional<String> to) throws InterruptedException {
+        ReplayedLanes lanes =
+                serving.orElseThrow(
+                        () ->
+                                new ServiceException(
+                                        "this member of "
+                                                + parts.name()
+                                                + " is not primary: give the command to the"
+                                                + " primary"));
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        handing = done;
+        boolean handed = false;
+        try {
+            // Requests begin until somebody could handle them in this member's place.
+            String successor =
+                    member.successor(to).orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
+            if (!lanes.hold(DRAIN)) {
+                LOG.info("{}: open requests continue on member {}", parts.name(), successor);
+            }
+            Optional<LaneFront> clients = front;
+            if (clients.isPresent()) {
+                clients.get().awaitAnswers();
+            }
+            member.handOver(successor).join();
+            done.orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
+            handed = true;
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof IllegalArgumentException refused) {
+                throw refused;
+            }
+            throw new ServiceException(
+                    parts.name() + " was not handed over: " + e.getCause().getMessage(), e);
+        } finally {
+            handing = null;
+            if (!handed) {
+                lanes.resume();
+            }
+        }
     }
 
     /** Ends it at once; the head stays, as after a crash. */

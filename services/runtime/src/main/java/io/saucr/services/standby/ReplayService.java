@@ -101,6 +101,8 @@ public final class ReplayService implements RunningService {
                                 path,
                                 place.name(),
                                 protection.copies(),
+                                protection.stalls(),
+                                protection.inMemory(),
                                 new LaneCode(protection.lanes(), codeHere(protection.code())),
                                 state -> LaneHandlers.of(constructor.apply(state)).inLanes(),
                                 place.net(),
@@ -202,14 +204,27 @@ public final class ReplayService implements RunningService {
 
     @Override
     public void handOver(Optional<String> to) {
-        throw unsupported("a planned handover yet: close the primary, and another member follows");
+        try {
+            member.handOver(to);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ServiceException(place.name() + " was interrupted as it was handed over", e);
+        }
     }
 
-    /** A primary keeps a snapshot first, from which other code may begin (X17). */
+    /**
+     * A primary hands over. If no member is ready, it keeps a snapshot, from which other code may
+     * begin (X17).
+     */
     @Override
     public void close() {
-        if (halting.reason().isEmpty() && ended.getCount() > 0) {
-            member.serving().ifPresent(this::keepSnapshot);
+        if (halting.reason().isEmpty() && ended.getCount() > 0 && member.serving().isPresent()) {
+            try {
+                handOver(Optional.empty());
+            } catch (IllegalArgumentException | ServiceException e) {
+                LOG.info("{}: closes without a successor: {}", place.name(), e.getMessage());
+                member.serving().ifPresent(this::keepSnapshot);
+            }
         }
         shutDown();
     }

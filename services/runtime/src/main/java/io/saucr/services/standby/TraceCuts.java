@@ -114,7 +114,7 @@ final class TraceCuts implements Uncut {
 
     @Override
     public synchronized boolean tellAt(int count) {
-        return changedNanos.isPresent();
+        return changedNanos.isPresent() && !lanes.isHeld();
     }
 
     @Override
@@ -139,12 +139,12 @@ final class TraceCuts implements Uncut {
 
     @Override
     public synchronized long bytes() {
-        return changedNanos.isPresent() ? 1 : 0;
+        return changedNanos.isPresent() && !lanes.isHeld() ? 1 : 0;
     }
 
     @Override
     public synchronized long oldestMillis() {
-        return changedNanos.isEmpty()
+        return changedNanos.isEmpty() || lanes.isHeld()
                 ? 0
                 : (System.nanoTime() - changedNanos.getAsLong()) / 1_000_000;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.services.core.replay.TraceFormat;
 import io.saucr.services.core.replay.TurnRecord.Begin;
 import io.saucr.services.replay.ReplayedLanes.Reply;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -86,6 +87,26 @@ class LaneFlowTest {
             assertThat(primary.lanes.nextNumber(2)).isEqualTo(2);
             finish(primary, first);
             finish(primary, second);
+        }
+    }
+
+    @Test
+    void aPrimaryThatHandsOverLetsRequestsEndAndCutsNoMore() throws Exception {
+        try (LaneMember primary = member()) {
+            primary.takeOver(log, 5);
+            finish(primary, primary.lanes.ask(1, 1, "a".getBytes(UTF_8)));
+            assertThat(primary.lanes.hold(Duration.ofMinutes(1))).as("all was answered").isTrue();
+            CompletableFuture<Reply> waits = primary.lanes.ask(2, 1, "b".getBytes(UTF_8));
+            assertThat(primary.cut(log)).isFalse();
+            primary.lanes.resume();
+            finish(primary, waits);
+            CompletableFuture<Reply> open = primary.lanes.ask(3, 1, "c".getBytes(UTF_8));
+            // Nobody cuts, so its reply can not leave.
+            assertThat(primary.lanes.hold(Duration.ZERO)).isFalse();
+            assertThat(primary.cut(log)).isFalse();
+            assertThat(open).isNotDone();
+            primary.lanes.resume();
+            finish(primary, open);
         }
     }
 }

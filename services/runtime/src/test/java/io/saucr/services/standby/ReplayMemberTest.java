@@ -3,6 +3,7 @@ package io.saucr.services.standby;
 import static io.saucr.services.once.PatientWaits.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Address;
 import io.saucr.services.ServiceException;
@@ -122,6 +123,8 @@ class ReplayMemberTest {
                                         ZooDefs.Ids.OPEN_ACL_UNSAFE),
                                 "tickets",
                                 2,
+                                false,
+                                false,
                                 code,
                                 handler,
                                 NetOptions.plain(),
@@ -464,6 +467,53 @@ class ReplayMemberTest {
         continues.countDown();
         assertThat(ask(1, number[0], "a")).as("X10").isEqualTo(number[0]);
         assertThat(ask(1, number[0] + 1, "a")).isEqualTo(number[0] + 1);
+    }
+
+    @Test
+    void x9AHandOverContinuesAHalfRunRequest() throws Exception {
+        ReplayMember one = member("one");
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        ReplayMember two = member("two");
+        awaitFollowers(1);
+        await().until(() -> two.status().ready());
+        ReplayedLanes lanes = one.serving().orElseThrow();
+        CompletableFuture<Reply> half = lanes.ask(1, 2, "half".getBytes(UTF_8));
+        await().until(() -> runs.get() == 1);
+        // Its lock is recorded.
+        assertThat(ask(3, 1, "free")).isZero();
+        one.handOver(Optional.of(two.status().member()));
+        await().until(() -> two.status().role().equals("primary"));
+        assertThat(half).isCompletedExceptionally();
+        halfRun.countDown();
+        assertThat(ask(1, 2, "half")).isEqualTo(2);
+        assertThat(ask(2, 1, "a")).isEqualTo(3);
+        await().until(() -> one.status().linked());
+        assertThat(one.halted()).isEmpty();
+        assertThat(two.status().epoch()).isEqualTo(2);
+        // And back.
+        await().until(() -> one.status().ready());
+        two.handOver(Optional.empty());
+        await().until(() -> one.status().role().equals("primary"));
+        assertThat(ask(1, 2, "half")).as("X10").isEqualTo(2);
+        assertThat(ask(2, 2, "a")).isEqualTo(4);
+    }
+
+    @Test
+    void aHandOverToAMemberThatIsNotReadyChangesNothing() throws Exception {
+        ReplayMember one = member("one");
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        assertThatThrownBy(() -> one.handOver(Optional.empty()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no member is ready to take over");
+        assertThatThrownBy(() -> one.handOver(Optional.of("0123456789abcdef")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is not linked");
+        ReplayMember two = member("two");
+        awaitFollowers(1);
+        assertThatThrownBy(() -> two.handOver(Optional.empty()))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("is not primary");
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
     }
 
     /** A snapshot of all that this member's head names. */

@@ -192,6 +192,50 @@ class ReplayServiceTest {
         }
     }
 
+    /** Clients that ask meanwhile are answered, by the one or by the other. */
+    @Test
+    void aPrimaryHandsOverAndBack() throws Exception {
+        RunningService one = member("one", "1");
+        awaitRole(one, "primary");
+        RunningService two = member("two", "1");
+        await().atMost(Duration.ofMinutes(1)).until(() -> two.status().member().ready());
+        try (Client client = at("client").client()) {
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(1, 1));
+            one.handOver(Optional.of(two.status().member().member()));
+            awaitRole(two, "primary");
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(2, 2));
+            await().atMost(Duration.ofMinutes(1)).until(() -> one.status().member().ready());
+            // It hands over as it closes.
+            two.close();
+            awaitRole(one, "primary");
+            assertThat(one.status().member().epoch()).isEqualTo(3);
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(3, 3));
+            assertThatThrownBy(() -> one.handOver(Optional.empty()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("no member is ready");
+        }
+    }
+
+    @Test
+    void strictAndFastAreSettingsOfReplayToo() throws Exception {
+        Protection.Replay strict = Protection.replay(2, "1").strict();
+        RunningService one = at("one").run(Tickets::new, strict);
+        running.add(one);
+        awaitRole(one, "primary");
+        try (Client client = at("client").client()) {
+            CompletableFuture<Ticket> waits = client.ask(new Take("ann"));
+            await().until(() -> one.status().member().waitingMillis() > 0);
+            assertThat(waits).as("nobody else has it").isNotDone();
+            RunningService two = at("two").run(Tickets::new, strict.fast());
+            running.add(two);
+            assertThat(waits.get(60, SECONDS)).isEqualTo(new Ticket(1, 1));
+            await().until(() -> one.status().member().copies().equals("forced"));
+        }
+        assertThatThrownBy(() -> Protection.replay(2, "1").copies(1).fast())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("2 copies or more, not 1");
+    }
+
     /** A primary that is closed keeps a snapshot, from which other code begins. */
     @Test
     void x17AnotherReleaseBeginsWithTheSnapshotOfTheOneThatWasClosed() throws Exception {
@@ -268,8 +312,7 @@ class ReplayServiceTest {
                         it -> it.discard(1),
                         it -> it.declareLost("a", "b"),
                         it -> it.returnUndelivered("a"),
-                        it -> it.resume("a"),
-                        it -> it.handOver(Optional.empty()))) {
+                        it -> it.resume("a"))) {
             assertThatThrownBy(() -> command.accept(one))
                     .isInstanceOf(ServiceException.class)
                     .hasMessageContaining("runs with Protection.replay, which does not support");
