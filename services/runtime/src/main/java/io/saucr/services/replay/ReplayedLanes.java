@@ -78,6 +78,21 @@ public final class ReplayedLanes {
          */
         void quiet(LaneSnapshot snapshot);
 
+        /**
+         * A request that is recorded here has ended.
+         *
+         * @param nanos since it began
+         * @param threw whether its handler threw, or was killed
+         */
+        void ran(long nanos, boolean threw);
+
+        /**
+         * The head names the end of a request.
+         *
+         * @param nanos since it began
+         */
+        void becameFinal(long nanos);
+
         /** A handler of this member did something else than the primary's (X14). */
         void diverged(DivergedException e);
 
@@ -92,6 +107,9 @@ public final class ReplayedLanes {
 
     /** A reply that leaves once the head names a record. */
     private record Answer(long record, Reply reply, CompletableFuture<Reply> to) {}
+
+    /** A request that has ended and is not final. */
+    private record Ended(long record, long begunNanos) {}
 
     private static final HexFormat HEX = HexFormat.of();
 
@@ -126,6 +144,8 @@ public final class ReplayedLanes {
     private long bytesNotFinal;
     private long followersMillisBehind;
 
+    private final Deque<Ended> ended = new ArrayDeque<>();
+    private final Map<Long, Long> begunNanos = new HashMap<>();
     private final List<Answer> answers = new ArrayList<>();
     private final SecureRandom seeds = new SecureRandom();
     private volatile String over = "";
@@ -438,6 +458,7 @@ public final class ReplayedLanes {
         Begin begin =
                 recording.begin(
                         request.sender, request.number, nowMillis, seeds.nextLong(), request.body);
+        begunNanos.put(begin.request(), System.nanoTime());
         lanes[begin.lane()].begin(begin);
         notifyAll();
         listener.changed();
@@ -448,7 +469,14 @@ public final class ReplayedLanes {
         long sender = lane.request().sender();
         long request = lane.request().request();
         Reply reply = ended(lane);
-        records.put(sender, recording.end(request, reply.threw(), new byte[0]));
+        long record = recording.end(request, reply.threw(), new byte[0]);
+        records.put(sender, record);
+        // One that began on another member has no time here.
+        Long begun = begunNanos.remove(request);
+        if (begun != null) {
+            ended.add(new Ended(record, begun));
+            listener.ran(System.nanoTime() - begun, reply.threw());
+        }
         offerAgain();
         listener.changed();
     }
@@ -525,6 +553,9 @@ public final class ReplayedLanes {
         synchronized (this) {
             recording.named();
             bytesNotFinal -= cutBytes.remove();
+            while (!ended.isEmpty() && recording.isNamed(ended.element().record())) {
+                listener.becameFinal(System.nanoTime() - ended.remove().begunNanos());
+            }
             if (over.isEmpty()) {
                 offerAgain();
             }

@@ -1,6 +1,7 @@
 package io.saucr.services.standby;
 
 import io.saucr.services.Address;
+import io.saucr.services.Measures;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceException;
 import io.saucr.services.checkpoint.MemberFolder;
@@ -142,6 +143,7 @@ final class ReplayMember implements AutoCloseable {
     private volatile Optional<Trace> filling = Optional.empty();
     private volatile Optional<LaneFront> front = Optional.empty();
     private volatile CompletableFuture<Void> handing;
+    private volatile Measures measures = Measures.NONE;
     private volatile String halted = "";
 
     /**
@@ -517,6 +519,19 @@ final class ReplayMember implements AutoCloseable {
         }
 
         @Override
+        public void ran(long nanos, boolean threw) {
+            measures.ran(nanos);
+            if (threw) {
+                measures.failed();
+            }
+        }
+
+        @Override
+        public void becameFinal(long nanos) {
+            measures.becameFinal(nanos);
+        }
+
+        @Override
         public void diverged(DivergedException e) {
             member.diverged(life, e.getMessage());
         }
@@ -605,6 +620,11 @@ final class ReplayMember implements AutoCloseable {
 
     MemberStatus status() {
         return member.status();
+    }
+
+    /** Hears how long requests take here, while this member is primary. */
+    void measure(Measures those) {
+        measures = those;
     }
 
     /** Why it stopped; empty text if it runs. */

@@ -87,6 +87,8 @@ class LaneFlowTest {
             assertThat(primary.lanes.nextNumber(2)).isEqualTo(2);
             finish(primary, first);
             finish(primary, second);
+            assertThat(primary.ran).hasValue(3);
+            assertThat(primary.becameFinal).hasValue(3);
         }
     }
 

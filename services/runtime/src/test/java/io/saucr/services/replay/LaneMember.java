@@ -17,6 +17,8 @@ final class LaneMember implements AutoCloseable {
 
     final List<Throwable> failures = new CopyOnWriteArrayList<>();
     final List<LaneSnapshot> snapshots = new CopyOnWriteArrayList<>();
+    final AtomicLong ran = new AtomicLong();
+    final AtomicLong becameFinal = new AtomicLong();
     final ReplayedLanes lanes;
     LaneHandler handler;
     private int followed;
@@ -51,6 +53,16 @@ final class LaneMember implements AutoCloseable {
                             @Override
                             public void quiet(LaneSnapshot snapshot) {
                                 snapshots.add(snapshot);
+                            }
+
+                            @Override
+                            public void ran(long nanos, boolean threw) {
+                                ran.incrementAndGet();
+                            }
+
+                            @Override
+                            public void becameFinal(long nanos) {
+                                becameFinal.incrementAndGet();
                             }
 
                             @Override

@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.saucr.services.Address;
 import io.saucr.services.Asks;
 import io.saucr.services.Client;
@@ -14,6 +15,7 @@ import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.Services;
 import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.metrics.ServiceMetrics;
 import io.saucr.services.replay.LaneHandlers;
 import io.saucr.services.replay.LaneMap;
 import io.saucr.services.replay.LaneService;
@@ -170,6 +172,29 @@ class ReplayServiceTest {
             assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(2, 1));
             assertThatThrownBy(() -> ask(client, new Unknown()))
                     .hasMessageContaining("no handler takes messages of type Unknown");
+        }
+    }
+
+    @Test
+    void metricsSayHowLongRequestsTakeAndHowAMemberFares() throws Exception {
+        RunningService one = member("one", "1");
+        awaitRole(one, "primary");
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        try (Client client = at("client").client();
+                ServiceMetrics metrics = new ServiceMetrics(one, Duration.ofMillis(50))) {
+            metrics.bindTo(registry);
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(1, 1));
+            assertThatThrownBy(() -> ask(client, new Fail())).isInstanceOf(ExecutionException.class);
+            assertThat(registry.get("saucr.services.turn.run").timer().count()).isEqualTo(2);
+            assertThat(registry.get("saucr.services.turn.failed").counter().count()).isEqualTo(1);
+            await().until(() -> registry.get("saucr.services.turn.final").timer().count() == 2);
+            await().until(() -> registry.get("saucr.services.member.primary").gauge().value() == 1);
+            assertThat(registry.get("saucr.services.member.quarantined").gauge().value()).isZero();
+            assertThat(
+                            registry.get("saucr.services.member.divergences")
+                                    .functionCounter()
+                                    .count())
+                    .isZero();
         }
     }
 
