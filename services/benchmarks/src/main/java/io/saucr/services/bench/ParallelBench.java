@@ -3,19 +3,15 @@ package io.saucr.services.bench;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Services;
-import io.saucr.services.bench.ParallelServer.Compute;
 import io.saucr.services.bench.Rounds.Measurement;
 import io.saucr.services.bench.RoundsReport.Figure;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -132,15 +128,15 @@ final class ParallelBench implements Callable<Integer> {
             try (Client client =
                     Services.without(ParallelServer.NAME, Map.of(ParallelServer.NAME, address))
                             .client()) {
-                Load load = new Load(client, each, count);
+                ComputeLoad load = new ComputeLoad(client, each, count);
                 load.begin(calls);
                 TimeUnit.NANOSECONDS.sleep((long) (seconds * 5e8));
-                long done = load.done.get();
+                long done = load.done();
                 long again = again(server);
                 long processor = server.processorTime().toNanos();
                 long from = System.nanoTime();
                 TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
-                double turns = load.done.get() - done;
+                double turns = load.done() - done;
                 double nanos = System.nanoTime() - from;
                 double used = server.processorTime().toNanos() - processor;
                 double more = again(server) - again;
@@ -157,55 +153,5 @@ final class ParallelBench implements Callable<Integer> {
     private static long again(TalkingProcess server) throws Exception {
         server.tell();
         return Long.parseLong(server.next("again"));
-    }
-
-    /** Calls one after the other, several at the same time. */
-    private static final class Load {
-        private final Client client;
-        private final int micros;
-        private final int keys;
-        private final AtomicLong next = new AtomicLong();
-        private final AtomicLong done = new AtomicLong();
-        private final List<CompletableFuture<Void>> ends = new ArrayList<>();
-        private volatile boolean over;
-
-        Load(Client client, int micros, int keys) {
-            this.client = client;
-            this.micros = micros;
-            this.keys = keys;
-        }
-
-        void begin(int calls) {
-            for (int call = 0; call < calls; call++) {
-                CompletableFuture<Void> end = new CompletableFuture<>();
-                ends.add(end);
-                ask(end);
-            }
-        }
-
-        private void ask(CompletableFuture<Void> end) {
-            int key = (int) (next.incrementAndGet() * 7919 % keys);
-            CompletableFuture<?> unused =
-                    client.ask(new Compute(key, micros))
-                            .whenComplete(
-                                    (answer, failure) -> {
-                                        done.incrementAndGet();
-                                        if (failure != null) {
-                                            end.completeExceptionally(failure);
-                                        } else if (over) {
-                                            end.complete(null);
-                                        } else {
-                                            ask(end);
-                                        }
-                                    });
-        }
-
-        /** Throws what went wrong. */
-        void end() throws Exception {
-            over = true;
-            for (CompletableFuture<Void> each : ends) {
-                each.get(1, TimeUnit.MINUTES);
-            }
-        }
     }
 }

@@ -37,7 +37,7 @@ final class ParallelServer {
     /** What the entry is now. */
     record Computed(long value) {}
 
-    private static final class Computing implements Service {
+    static final class Computing implements Service {
 
         private final MapState<Integer, Long> values;
 

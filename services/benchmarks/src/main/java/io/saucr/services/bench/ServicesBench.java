@@ -36,7 +36,8 @@ import picocli.CommandLine.Option;
             ChainBench.class,
             KvBench.class,
             PauseBench.class,
-            ParallelBench.class
+            ParallelBench.class,
+            RexBench.class
         },
         mixinStandardHelpOptions = true)
 public final class ServicesBench implements Callable<Integer> {
