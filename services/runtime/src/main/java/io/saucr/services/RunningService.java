@@ -67,6 +67,22 @@ public interface RunningService extends AutoCloseable {
     void resume(String channel);
 
     /**
+     * Answers a query from the state of this member, primary or standby (X15): of a service whose
+     * members replay ({@link Protection#replay}). A standby's state is that of a moment before;
+     * nothing in it will be undone.
+     *
+     * @param atLeast a segment, as {@link MemberStatus#segment} of the primary says: the answer is
+     *     of its state or a later one. 0 for whatever is there. Waits for it up to 10 s
+     * @throws IllegalArgumentException if the query can not be sent
+     * @throws ServiceException if this service answers queries of clients alone, no handler takes
+     *     this one or its handler fails, or the state is not there in time
+     */
+    default <A> A query(Query<A> query, long atLeast) {
+        throw new ServiceException(
+                name() + " answers queries of clients alone: ask by Services.client()");
+    }
+
+    /**
      * Has another member take over from this one, without a request lost or repeated: turns are
      * held until all that was done is named, then the head names the successor. Who still reads its
      * state is waited for before that, up to 5 s. For a rolling restart; {@link #close} does it by

@@ -15,4 +15,15 @@ public interface LaneHandler {
      * @throws RuntimeException dead-letters the request: what it changed stays (X12)
      */
     byte[] handle(byte[] body, LaneTurn turn);
+
+    /**
+     * Answers a query, on a thread that is no lane: it reads, and records nothing (X15).
+     *
+     * @param body the query; not to be changed
+     * @return the answer; not to be changed afterwards
+     * @throws RuntimeException refuses the query
+     */
+    default byte[] query(byte[] body) {
+        throw new UnsupportedOperationException("no handler takes queries");
+    }
 }

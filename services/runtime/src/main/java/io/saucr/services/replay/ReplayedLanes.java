@@ -108,6 +108,9 @@ public final class ReplayedLanes {
     /** A reply that leaves once the head names a record. */
     private record Answer(long record, Reply reply, CompletableFuture<Reply> to) {}
 
+    /** Waits until the head names as many cuts of this life. */
+    private record Waiter(long cuts, CompletableFuture<Void> done) {}
+
     /** A request that has ended and is not final. */
     private record Ended(long record, long begunNanos) {}
 
@@ -140,6 +143,9 @@ public final class ReplayedLanes {
     /** Of each cut that is not named, the oldest first; of what is not cut; of both. */
     private final Deque<Long> cutBytes = new ArrayDeque<>();
 
+    private final List<Waiter> waiters = new ArrayList<>();
+    private long cutsMade;
+    private long cutsNamed;
     private long uncutBytes;
     private long bytesNotFinal;
     private long followersMillisBehind;
@@ -512,6 +518,7 @@ public final class ReplayedLanes {
     private Optional<TraceSegment> cutSegment() {
         Optional<TraceSegment> segment = recording.cut();
         if (segment.isPresent()) {
+            cutsMade++;
             cutBytes.add(uncutBytes);
             uncutBytes = 0;
         }
@@ -552,6 +559,7 @@ public final class ReplayedLanes {
     public void named() {
         synchronized (this) {
             recording.named();
+            cutsNamed++;
             bytesNotFinal -= cutBytes.remove();
             while (!ended.isEmpty() && recording.isNamed(ended.element().record())) {
                 listener.becameFinal(System.nanoTime() - ended.remove().begunNanos());
@@ -567,7 +575,9 @@ public final class ReplayedLanes {
     /** Lets replies leave whose ends are named. Holds no monitor: what waits for them runs here. */
     private void deliver() {
         List<Answer> leave = new ArrayList<>();
+        List<Waiter> done = new ArrayList<>();
         synchronized (this) {
+            waiters.removeIf(it -> it.cuts <= cutsNamed && done.add(it));
             for (Iterator<Answer> all = answers.iterator(); all.hasNext(); ) {
                 Answer answer = all.next();
                 if (recording.isNamed(answer.record)) {
@@ -577,6 +587,49 @@ public final class ReplayedLanes {
             }
         }
         leave.forEach(it -> it.to.complete(it.reply));
+        done.forEach(it -> it.done.complete(null));
+    }
+
+    // ---- queries
+
+    /**
+     * Answers a query from the state as it is, on this thread, which is no lane (X15). On a primary
+     * the answer may leave once {@link #awaitNamed} is done.
+     *
+     * @throws RuntimeException if the handler throws it
+     * @throws IllegalStateException if the life is over
+     */
+    public byte[] query(byte[] body) {
+        try {
+            checkOver();
+            return handler.query(body);
+        } catch (LifeOverError | StackOverflowError e) {
+            throw new IllegalStateException("the query was not answered: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Completes once the head names all that was recorded before this call; fails with {@link
+     * IllegalStateException} if this member is not primary.
+     */
+    public CompletableFuture<Void> awaitNamed() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        synchronized (this) {
+            if (recording == null || !over.isEmpty()) {
+                done.completeExceptionally(
+                        new IllegalStateException(
+                                over.isEmpty() ? "this member is not primary" : over));
+            } else {
+                // What was seen was published before its lock was released (X2).
+                boolean cut = recording.isCut();
+                waiters.add(new Waiter(cut ? cutsMade : cutsMade + 1, done));
+                if (!cut) {
+                    listener.changed();
+                }
+            }
+        }
+        deliver();
+        return done;
     }
 
     // ---- handing over
@@ -606,7 +659,10 @@ public final class ReplayedLanes {
     }
 
     private boolean isAnswered() {
-        return recording != null && recording.requests().open().isEmpty() && answers.isEmpty();
+        return recording != null
+                && recording.requests().open().isEmpty()
+                && answers.isEmpty()
+                && waiters.isEmpty();
     }
 
     /** The other member did not take over: requests begin, and what was recorded is cut. */
@@ -660,7 +716,7 @@ public final class ReplayedLanes {
 
     /** Ends this life: each lane ends at its next event (X18). Returns at once. */
     public void over(String reason) {
-        List<CompletableFuture<Reply>> nobody = new ArrayList<>();
+        List<CompletableFuture<?>> nobody = new ArrayList<>();
         synchronized (this) {
             if (over.isEmpty()) {
                 over = reason;
@@ -670,8 +726,10 @@ public final class ReplayedLanes {
             }
             asked.forEach(it -> nobody.add(it.reply));
             answers.forEach(it -> nobody.add(it.to));
+            waiters.forEach(it -> nobody.add(it.done));
             asked.clear();
             answers.clear();
+            waiters.clear();
             notifyAll();
         }
         state.locks().forEach(LaneLock::wake);

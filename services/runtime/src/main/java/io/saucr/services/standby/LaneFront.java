@@ -16,10 +16,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +39,10 @@ final class LaneFront implements LinkListener, AutoCloseable {
     /** Requests at most that are open, or not final. */
     static final int CHANNELS = 256;
 
-    /** Requests at most that wait for a channel, and their bytes. */
+    /** Queries that run at the same time. */
+    private static final int QUERY_THREADS = 4;
+
+    /** Requests at most that wait for a channel, and their bytes; as many queries. */
     private static final int MOST_WAITING = 10_000;
 
     private static final long MOST_WAITING_BYTES = 64L << 20;
@@ -46,7 +52,10 @@ final class LaneFront implements LinkListener, AutoCloseable {
 
     private final ReplayedLanes lanes;
     private final LaneHandlers handlers;
+    private final Supplier<CompletableFuture<Void>> proofs;
     private final ExecutorService thread;
+    private final ExecutorService queries;
+    private final AtomicInteger querying = new AtomicInteger();
     private final Peers peers;
     private final Address address;
     private final Deque<Long> free = new ArrayDeque<>();
@@ -58,22 +67,24 @@ final class LaneFront implements LinkListener, AutoCloseable {
      *
      * @param lanes of a primary
      * @param handlers to look for types
+     * @param proofs gives proofs that this member is primary after the call (C8)
      * @throws IOException if port or keys can not be used; says what to do
      */
-    LaneFront(Place place, ReplayedLanes lanes, LaneHandlers handlers, Random random)
+    LaneFront(
+            Place place,
+            ReplayedLanes lanes,
+            LaneHandlers handlers,
+            Supplier<CompletableFuture<Void>> proofs,
+            Random random)
             throws IOException {
         this.lanes = lanes;
+        this.proofs = proofs;
         this.handlers = handlers;
         for (long channel = 1; channel <= CHANNELS; channel++) {
             free.add(channel);
         }
-        thread =
-                Executors.newSingleThreadExecutor(
-                        task -> {
-                            Thread made = new Thread(task, "clients of " + place.name());
-                            made.setDaemon(true);
-                            return made;
-                        });
+        thread = threads(1, "clients of " + place.name());
+        queries = threads(QUERY_THREADS, "queries of " + place.name());
         boolean done = false;
         try {
             peers = Peers.open(Transport.shared(), place.name(), place.net(), this, thread, random);
@@ -82,8 +93,19 @@ final class LaneFront implements LinkListener, AutoCloseable {
         } finally {
             if (!done) {
                 thread.shutdown();
+                queries.shutdown();
             }
         }
+    }
+
+    private static ExecutorService threads(int count, String name) {
+        return Executors.newFixedThreadPool(
+                count,
+                task -> {
+                    Thread made = new Thread(task, name);
+                    made.setDaemon(true);
+                    return made;
+                });
     }
 
     /** Where it listens. */
@@ -111,6 +133,10 @@ final class LaneFront implements LinkListener, AutoCloseable {
                 return;
             }
             byte[] body = LaneHandlers.encode(it.body());
+            if (handlers.isQuery(it.body())) {
+                query(new Asked(link, it.request(), body));
+                return;
+            }
             waiting.add(new Asked(link, it.request(), body));
             waitingBytes += body.length;
             askNext();
@@ -119,6 +145,12 @@ final class LaneFront implements LinkListener, AutoCloseable {
     }
 
     private Optional<String> refusal(Body body) {
+        if (handlers.isQuery(body)) {
+            int wait = querying.get();
+            return wait < MOST_WAITING
+                    ? handlers.refusal(body)
+                    : Optional.of(wait + " queries wait already: ask again later");
+        }
         if (waiting.size() >= MOST_WAITING
                 || waitingBytes + body.bytes().length > MOST_WAITING_BYTES) {
             return Optional.of(
@@ -128,6 +160,66 @@ final class LaneFront implements LinkListener, AutoCloseable {
                             + " bytes wait already: ask again later");
         }
         return handlers.refusal(body);
+    }
+
+    /** It leaves once all that it saw is named, and this member is primary after that (X15, C8). */
+    private void query(Asked asked) {
+        querying.incrementAndGet();
+        try {
+            queries.execute(() -> answerQuery(asked));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("query {} came behind the end", asked.request());
+        }
+    }
+
+    private void answerQuery(Asked asked) {
+        byte[] answer;
+        try {
+            answer = lanes.query(asked.body());
+        } catch (RuntimeException e) {
+            LOG.info("query {} failed", asked.request(), e);
+            sendAnswer(
+                    asked,
+                    new Frame.Refused(asked.request(), "its handler failed: " + e.getMessage()));
+            return;
+        }
+        var unused =
+                lanes.awaitNamed()
+                        .thenCompose(named -> proofs.get())
+                        .whenComplete(
+                                (done, failure) -> {
+                                    if (failure == null) {
+                                        sendAnswer(asked, reply(asked, answer));
+                                    }
+                                    // Else the end of the connection says so, and the
+                                    // client asks again.
+                                });
+    }
+
+    private static Frame reply(Asked asked, byte[] answer) {
+        return new Frame.Answer(asked.request(), Optional.of(LaneHandlers.decode(answer)));
+    }
+
+    /** Any thread. */
+    private void sendAnswer(Asked asked, Frame answer) {
+        try {
+            thread.execute(
+                    () -> {
+                        querying.decrementAndGet();
+                        try {
+                            asked.from().send(answer);
+                        } catch (IllegalArgumentException e) {
+                            asked.from()
+                                    .send(
+                                            new Frame.Refused(
+                                                    asked.request(),
+                                                    "its answer can not be sent: "
+                                                            + e.getMessage()));
+                        }
+                    });
+        } catch (RejectedExecutionException e) {
+            LOG.debug("query {} was answered behind the end", asked.request());
+        }
     }
 
     private void askNext() {
@@ -207,5 +299,6 @@ final class LaneFront implements LinkListener, AutoCloseable {
     public void close() {
         peers.close();
         thread.shutdown();
+        queries.shutdownNow();
     }
 }

@@ -42,19 +42,24 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,9 +67,8 @@ import org.slf4j.LoggerFactory;
  * A member of a service whose handlers run in lanes: it replays the segments that the head names,
  * and as primary it records. Head, segments, folders and links are those of standbys (X4).
  *
- * <p>A member whose handler differs stores segments until it
- * has loaded a snapshot of the primary (X14). A snapshot copies the state while lanes stand at the
- * quiet cut.
+ * <p>A member whose handler differs stores segments until it has loaded a snapshot of the primary
+ * (X14). A snapshot copies the state while lanes stand at the quiet cut.
  */
 final class ReplayMember implements AutoCloseable {
 
@@ -81,6 +85,11 @@ final class ReplayMember implements AutoCloseable {
 
     /** So long requests that are open may take to end before another member continues them. */
     private static final Duration DRAIN = Duration.ofSeconds(1);
+
+    /** So long a query waits until this member's state is new enough, and looks so often. */
+    private static final Duration QUERY_PATIENCE = Duration.ofSeconds(10);
+
+    private static final long QUERY_LOOK_MILLIS = 2;
 
     /** So long a successor may take. */
     private static final long HANDOVER_SECONDS = 10;
@@ -118,10 +127,12 @@ final class ReplayMember implements AutoCloseable {
         /**
          * Listens.
          *
+         * @param proofs gives proofs that this member is primary after the call (C8)
          * @return empty if nobody is to reach it
          * @throws IOException if port or keys can not be used; says what to do
          */
-        Optional<LaneFront> open(ReplayedLanes lanes) throws IOException;
+        Optional<LaneFront> open(ReplayedLanes lanes, Supplier<CompletableFuture<Void>> proofs)
+                throws IOException;
     }
 
     /** A quiet cut as of which a snapshot is to be written. */
@@ -141,6 +152,7 @@ final class ReplayMember implements AutoCloseable {
     private volatile boolean closing;
     private volatile Optional<ReplayedLanes> serving = Optional.empty();
     private volatile Optional<Trace> filling = Optional.empty();
+    private volatile Optional<Supplier<CompletableFuture<Void>>> proofs = Optional.empty();
     private volatile Optional<LaneFront> front = Optional.empty();
     private volatile CompletableFuture<Void> handing;
     private volatile Measures measures = Measures.NONE;
@@ -272,14 +284,16 @@ final class ReplayMember implements AutoCloseable {
             ReplayedLanes lanes = trace.lanes();
             lanes.takeOver(ReplayedLanes.MOST_ATTEMPTS);
             Naming naming = new Naming(life, lanes, start.newestTurn());
-            opened = parts.fronts().open(lanes);
-            opened.ifPresent(it -> member.serves(it.address()));
+            // Before clients ask: else a proof could come before anybody hears of it.
             life.begin(naming);
+            opened = parts.fronts().open(lanes, naming::prove);
+            opened.ifPresent(it -> member.serves(it.address()));
             life.confirm();
             TraceCuts cuts = new TraceCuts(lanes, parts.code(), start.newestTurn());
             life.cuts(cuts);
             trace.recorded.into(cuts, naming);
             front = opened;
+            proofs = Optional.of(naming::prove);
             serving = Optional.of(lanes);
             if (life.needsBase()) {
                 lanes.quietSoon();
@@ -294,6 +308,7 @@ final class ReplayMember implements AutoCloseable {
         } finally {
             filling = Optional.empty();
             serving = Optional.empty();
+            proofs = Optional.empty();
             front = Optional.empty();
             opened.ifPresent(LaneFront::close);
             if (!trace.close()) {
@@ -442,13 +457,18 @@ final class ReplayMember implements AutoCloseable {
         }
     }
 
-    /** Hears which cuts are named. The member's thread. */
+    /** Hears which cuts are named, and what is proven. The member's thread; {@link #prove} any. */
     private static final class Naming implements Guard.Listener {
 
         private final Replicated life;
         private final ReplayedLanes lanes;
         private final Queue<Waiting> snapshots = new ConcurrentLinkedQueue<>();
         private long named;
+
+        // Guarded by proofs: those that wait, by their number; the newest number; why it is over.
+        private final TreeMap<Long, CompletableFuture<Void>> proofs = new TreeMap<>();
+        private long asked;
+        private String over = "";
 
         Naming(Replicated life, ReplayedLanes lanes, long named) {
             this.life = life;
@@ -466,11 +486,41 @@ final class ReplayMember implements AutoCloseable {
                 Waiting next = snapshots.remove();
                 life.base(next.turn(), sections(next.snapshot()));
             }
+            List<CompletableFuture<Void>> proven;
+            synchronized (proofs) {
+                Map<Long, CompletableFuture<Void>> done = proofs.headMap(now.reads(), true);
+                proven = List.copyOf(done.values());
+                done.clear();
+            }
+            proven.forEach(it -> it.complete(null));
+        }
+
+        /** Completes once it is proven that this member is primary after this call (C8). */
+        CompletableFuture<Void> prove() {
+            CompletableFuture<Void> proof = new CompletableFuture<>();
+            long number;
+            synchronized (proofs) {
+                if (!over.isEmpty()) {
+                    return CompletableFuture.failedFuture(new IllegalStateException(over));
+                }
+                asked++;
+                number = asked;
+                proofs.put(number, proof);
+            }
+            life.prove(number);
+            return proof;
         }
 
         @Override
         public void over(Ending why) {
             lanes.over(why.reason());
+            List<CompletableFuture<Void>> none;
+            synchronized (proofs) {
+                over = why.reason();
+                none = List.copyOf(proofs.values());
+                proofs.clear();
+            }
+            none.forEach(it -> it.completeExceptionally(new IllegalStateException(why.reason())));
         }
     }
 
@@ -601,6 +651,59 @@ final class ReplayMember implements AutoCloseable {
     /** Lanes of the life in which this member is primary; empty if it is not. */
     Optional<ReplayedLanes> serving() {
         return serving;
+    }
+
+    /**
+     * Answers a query from this member's state (X15): of a primary once all that it saw is named,
+     * of a standby from what it has replayed.
+     *
+     * @param atLeast of a standby: a segment that is replayed to its end before
+     * @throws ServiceException if the state is not there in time, or the handler fails
+     */
+    byte[] query(byte[] body, long atLeast) throws InterruptedException {
+        long until = System.nanoTime() + QUERY_PATIENCE.toNanos();
+        for (; ; ) {
+            Optional<Trace> from = filling;
+            Optional<ReplayedLanes> primary = serving;
+            try {
+                if (primary.isPresent()) {
+                    byte[] answer = primary.get().query(body);
+                    primary.get()
+                            .awaitNamed()
+                            .thenCompose(done -> prover().get())
+                            .get(QUERY_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+                    return answer;
+                }
+                if (from.isPresent()
+                        && from.get().lanes.isPresent()
+                        && from.get().replayed() >= atLeast) {
+                    return from.get().lanes.get().query(body);
+                }
+            } catch (ExecutionException | TimeoutException e) {
+                throw new ServiceException(
+                        parts.name() + " did not stay primary while it answered a query", e);
+            } catch (RuntimeException e) {
+                throw new ServiceException(
+                        parts.name() + " did not answer a query: " + e.getMessage(), e);
+            }
+            if (System.nanoTime() > until) {
+                throw new ServiceException(
+                        "the state of this member of "
+                                + parts.name()
+                                + " is as of segment "
+                                + from.map(Trace::replayed).orElse(0L)
+                                + " after "
+                                + QUERY_PATIENCE.toSeconds()
+                                + " s, and the query wants segment "
+                                + atLeast
+                                + " at least");
+            }
+            TimeUnit.MILLISECONDS.sleep(QUERY_LOOK_MILLIS);
+        }
+    }
+
+    private Supplier<CompletableFuture<Void>> prover() {
+        return proofs.orElseThrow(() -> new IllegalStateException("it is not primary any more"));
     }
 
     /** Where clients meet this member while it is primary. */

@@ -1,13 +1,17 @@
 package io.saucr.services.standby;
 
 import io.saucr.services.Address;
+import io.saucr.services.Asks;
 import io.saucr.services.Halt;
 import io.saucr.services.Measures;
 import io.saucr.services.Protection;
+import io.saucr.services.Query;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
+import io.saucr.services.client.ClientMessages;
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.Body;
 import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.journal.Disk;
@@ -41,6 +45,8 @@ public final class ReplayService implements RunningService {
 
     /** So long the snapshot of a member that closes may take. */
     private static final long SNAPSHOT_MILLIS = 3_000;
+
+    private static final ClientMessages MESSAGES = new ClientMessages();
 
     private final Place place;
     private final Halting halting;
@@ -107,7 +113,10 @@ public final class ReplayService implements RunningService {
                                 state -> LaneHandlers.of(constructor.apply(state)).inLanes(),
                                 place.net(),
                                 protection.members().orElse(new Address(place.listen().host(), 0)),
-                                lanes -> Optional.of(new LaneFront(place, lanes, handlers, random)),
+                                (lanes, proofs) ->
+                                        Optional.of(
+                                                new LaneFront(
+                                                        place, lanes, handlers, proofs, random)),
                                 reason -> halting.halt(reason, null)));
         if (place.page().isPresent()) {
             page = Http.found().page(this, place.page().get());
@@ -200,6 +209,19 @@ public final class ReplayService implements RunningService {
     @Override
     public void resume(String channel) {
         throw unsupported("channels that wait for a person");
+    }
+
+    @Override
+    public <A> A query(Query<A> query, long atLeast) {
+        Class<A> type = Asks.answerOf(query);
+        Body asked = MESSAGES.encode(query, place.options().largestMessageBytes());
+        try {
+            byte[] answer = member.query(LaneHandlers.encode(asked), atLeast);
+            return MESSAGES.decode(place.name(), LaneHandlers.decode(answer), type);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ServiceException("a query of " + place.name() + " was interrupted", e);
+        }
     }
 
     @Override

@@ -111,4 +111,32 @@ class LaneFlowTest {
             finish(primary, open);
         }
     }
+
+    /** X15: what a query saw may be lost until that is named. */
+    @Test
+    void x15AQueryWaitsUntilWhatItSawIsNamed() throws Exception {
+        try (LaneMember primary = member()) {
+            primary.takeOver(log, 5);
+            finish(primary, primary.lanes.ask(1, 1, "a".getBytes(UTF_8)));
+            while (primary.cut(log)) {
+                assertThat(log).isNotEmpty();
+            }
+            assertThat(primary.lanes.awaitNamed()).as("nothing is uncut").isCompleted();
+            CompletableFuture<Reply> open = primary.lanes.ask(1, 2, "b".getBytes(UTF_8));
+            CompletableFuture<Void> waits = primary.lanes.awaitNamed();
+            assertThat(primary.lanes.cut()).isPresent();
+            assertThat(waits).as("it is cut, and not named").isNotDone();
+            CompletableFuture<Void> lost = primary.lanes.awaitNamed();
+            primary.lanes.named();
+            assertThat(waits).isCompleted();
+            finish(primary, open);
+            assertThat(lost).isCompleted();
+            CompletableFuture<Reply> last = primary.lanes.ask(1, 3, "c".getBytes(UTF_8));
+            CompletableFuture<Void> never = primary.lanes.awaitNamed();
+            primary.kill();
+            assertThat(never).isCompletedExceptionally();
+            assertThat(last).isCompletedExceptionally();
+            assertThat(primary.lanes.awaitNamed()).isCompletedExceptionally();
+        }
+    }
 }

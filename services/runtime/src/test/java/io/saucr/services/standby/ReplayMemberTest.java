@@ -129,7 +129,7 @@ class ReplayMemberTest {
                                 handler,
                                 NetOptions.plain(),
                                 new Address("127.0.0.1", 0),
-                                lanes -> Optional.empty(),
+                                (lanes, proofs) -> Optional.empty(),
                                 reason -> {}));
         members.add(member);
         return member;
@@ -429,7 +429,7 @@ class ReplayMemberTest {
         await().until(() -> three.status().ready());
         isSlow.set(true);
         assertThat(ask(1, 2, "a")).isEqualTo(2);
-        await().until(() -> three.status().segment() == one.status().segment());
+        await().until(() -> three.status().stored() == one.status().segment());
         // The other one is fast.
         for (int number = 3; number < 20; number++) {
             assertThat(ask(1, number, "a")).isEqualTo(number);
@@ -437,8 +437,7 @@ class ReplayMemberTest {
         assertThat(one.status().millisBehind()).isLessThanOrEqualTo(1_000);
         kill(two);
         await().until(() -> one.status().millisBehind() > 1_000);
-        CompletableFuture<Reply> held =
-                one.serving().orElseThrow().ask(1, 20, "a".getBytes(UTF_8));
+        CompletableFuture<Reply> held = one.serving().orElseThrow().ask(1, 20, "a".getBytes(UTF_8));
         continues.countDown();
         assertThat(new String(held.get(1, TimeUnit.MINUTES).bytes(), UTF_8)).isEqualTo("20");
         await().until(() -> one.status().millisBehind() == 0);
@@ -452,7 +451,9 @@ class ReplayMemberTest {
         ReplayMember one = member("one", code, slow(new AtomicBoolean(), continues));
         assertThat(ask(1, 1, "a")).isEqualTo(1);
         ReplayMember two = member("two", code, slow(isSlow, continues));
-        awaitFollowers(1);
+        // It would be waited for, if it were the only one.
+        ReplayMember three = member("three", code, slow(new AtomicBoolean(), continues));
+        awaitFollowers(2);
         int[] number = {1};
         await().until(
                         () -> {
@@ -461,6 +462,7 @@ class ReplayMemberTest {
                             return two.status().millisBehind() > 1_000;
                         });
         await().until(() -> two.status().stored() == one.status().segment());
+        kill(three);
         kill(one);
         await().until(() -> !two.status().linked());
         assertThat(two.status().role()).isEqualTo("standby");

@@ -55,7 +55,9 @@ class ReplayServiceTest {
 
     record Unknown() implements Asks<Ticket> {}
 
-    record Look() implements Query<Ticket> {}
+    record Look(String who) implements Query<Ticket> {}
+
+    record Wrong() implements Query<Ticket> {}
 
     @TempDir Path work;
 
@@ -89,6 +91,17 @@ class ReplayServiceTest {
                         take("failed");
                         throw new IllegalStateException("this one fails");
                     });
+            on.query(Look.class, query -> look(query.who()));
+            on.query(Wrong.class, query -> take("a query"));
+        }
+
+        private Ticket look(String who) {
+            lock.lock();
+            try {
+                return new Ticket(counts.getOrDefault("next", 0L), counts.getOrDefault(who, 0L));
+            } finally {
+                lock.unlock();
+            }
         }
 
         private Ticket take(String who) {
@@ -198,6 +211,34 @@ class ReplayServiceTest {
         }
     }
 
+    @Test
+    void x15QueriesAreAnsweredByAnyMember() throws Exception {
+        RunningService one = member("one", "1");
+        awaitRole(one, "primary");
+        RunningService two = member("two", "1");
+        await().until(() -> two.status().member().linked());
+        try (Client client = at("client").client()) {
+            for (int times = 1; times <= 20; times++) {
+                assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(times, times));
+                // A client that was answered sees it.
+                assertThat(ask(client, new Look("ann"))).isEqualTo(new Ticket(times, times));
+                assertThat(one.query(new Look("ann"), 0)).isEqualTo(new Ticket(times, times));
+                long segment = one.status().member().segment();
+                assertThat(two.query(new Look("ann"), segment))
+                        .isEqualTo(new Ticket(times, times));
+            }
+            assertThatThrownBy(() -> ask(client, new Wrong()))
+                    .hasMessageContaining("map counts in a query");
+            assertThatThrownBy(() -> two.query(new Wrong(), 0))
+                    .isInstanceOf(ServiceException.class)
+                    .hasMessageContaining("map counts in a query");
+            assertThat(two.query(new Look("ann"), 0)).isEqualTo(new Ticket(20, 20));
+            one.close();
+            awaitRole(two, "primary");
+            assertThat(ask(client, new Look("ann"))).isEqualTo(new Ticket(20, 20));
+        }
+    }
+
     /** More requests than there are channels wait, and each has its own ticket. */
     @Test
     void manyRequestsAreAnsweredOnceEach() throws Exception {
@@ -300,6 +341,12 @@ class ReplayServiceTest {
                                 .hasMessageContaining("does not support " + setting));
         refused(on -> {}, "has no handler");
         refused(on -> on.message(Look.class, (look, turn) -> look), "is a Query");
+        refused(
+                on -> {
+                    on.query(Look.class, look -> look);
+                    on.query(Look.class, look -> look);
+                },
+                "have a handler already");
         refused(on -> on.message(String.class, (text, turn) -> text), "is not a record");
         refused(
                 on -> {
