@@ -76,7 +76,7 @@ public sealed interface Protection {
      * @throws IllegalArgumentException if there can not be so many lanes, or no such code
      */
     static Replay replay(int lanes, String code) {
-        return new Replay(lanes, code, 2, false, false, Optional.empty());
+        return new Replay(lanes, code, 2, false, false, true, Optional.empty());
     }
 
     /** Where the segments of a service with standbys are kept. Immutable. */
@@ -499,6 +499,7 @@ public sealed interface Protection {
      * @param copies members that sync a segment before what it holds is final, from 1
      * @param stalls whether replies wait for that many members, however long
      * @param inMemory whether two members that have written a segment are enough while both respond
+     * @param scans whether the handlers' byte code is looked at before the start
      * @param members where other members reach this one; empty for the host that the service
      *     listens at, at a port that the system chooses
      */
@@ -508,6 +509,7 @@ public sealed interface Protection {
             int copies,
             boolean stalls,
             boolean inMemory,
+            boolean scans,
             Optional<Address> members)
             implements Protection {
 
@@ -540,7 +542,7 @@ public sealed interface Protection {
 
         /** The same with another number of members that have each segment; default 2. */
         public Replay copies(int other) {
-            return new Replay(lanes, code, other, stalls, inMemory, members);
+            return new Replay(lanes, code, other, stalls, inMemory, scans, members);
         }
 
         /**
@@ -548,7 +550,7 @@ public sealed interface Protection {
          * of; default is to go on with those that are there.
          */
         public Replay strict() {
-            return new Replay(lanes, code, copies, true, inMemory, members);
+            return new Replay(lanes, code, copies, true, inMemory, scans, members);
         }
 
         /**
@@ -558,7 +560,7 @@ public sealed interface Protection {
          * @throws IllegalArgumentException with fewer than 2 copies
          */
         public Replay fast() {
-            return new Replay(lanes, code, copies, stalls, true, members);
+            return new Replay(lanes, code, copies, stalls, true, scans, members);
         }
 
         /** The same, reached by other members at this address. */
@@ -568,7 +570,16 @@ public sealed interface Protection {
                         "members(...) takes the address where other members reach this one, not"
                                 + " null");
             }
-            return new Replay(lanes, code, copies, stalls, inMemory, Optional.of(at));
+            return new Replay(lanes, code, copies, stalls, inMemory, scans, Optional.of(at));
+        }
+
+        /**
+         * The same without a look at the handlers' byte code, which refuses a service that reads
+         * clocks, draws random numbers, starts threads, or shares state that is not recorded. What
+         * differs then is found as it is replayed (X14).
+         */
+        public Replay withoutScan() {
+            return new Replay(lanes, code, copies, stalls, inMemory, false, members);
         }
     }
 }

@@ -68,9 +68,12 @@ public final class LaneHandlers {
     private final RecordMessages messages = new RecordMessages(new Codec());
     private final Map<String, Typed<?>> byName = new LinkedHashMap<>();
     private final Map<String, Queried<?>> queries = new LinkedHashMap<>();
+    private final Class<?> service;
     private boolean sealed;
 
-    private LaneHandlers() {}
+    private LaneHandlers(Class<?> service) {
+        this.service = service;
+    }
 
     /**
      * Those of a service.
@@ -78,7 +81,7 @@ public final class LaneHandlers {
      * @throws IllegalArgumentException if one of its types is not allowed, or it has no handler
      */
     public static LaneHandlers of(LaneService service) {
-        LaneHandlers handlers = new LaneHandlers();
+        LaneHandlers handlers = new LaneHandlers(service.getClass());
         service.handlers(handlers);
         handlers.sealed = true;
         if (handlers.byName.isEmpty() && handlers.queries.isEmpty()) {
@@ -144,6 +147,11 @@ public final class LaneHandlers {
         }
     }
 
+    /** The class of the service. */
+    public Class<?> service() {
+        return service;
+    }
+
     /** Whether a type is that of a query. */
     public boolean isQuery(Body body) {
         return queries.containsKey(body.type());
@@ -160,13 +168,11 @@ public final class LaneHandlers {
         if (typed == null && queried == null) {
             Set<String> all = new TreeSet<>(byName.keySet());
             all.addAll(queries.keySet());
-            return Optional.of(
-                    "no handler takes messages of type " + body.type() + ", but " + all);
+            return Optional.of("no handler takes messages of type " + body.type() + ", but " + all);
         }
         try {
-            Object unused =
-                    messages.decode(
-                            typed != null ? typed.type() : queried.type(), body.bytes());
+            Class<?> type = typed != null ? typed.type() : queried.type();
+            Object unused = messages.decode(type, body.bytes());
             return Optional.empty();
         } catch (IllegalArgumentException e) {
             return Optional.of("a message can not be read: " + e.getMessage());

@@ -15,6 +15,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.standby.LaneCode;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.journal.Disk;
+import io.saucr.services.replay.CodeScan;
 import io.saucr.services.replay.LaneHandlers;
 import io.saucr.services.replay.LaneService;
 import io.saucr.services.replay.LaneState;
@@ -62,8 +63,8 @@ public final class ReplayService implements RunningService {
     /**
      * Starts a member; returns once the head was read, and this member follows or is primary.
      *
-     * @throws IllegalArgumentException if the service, a type or a setting is not allowed; says
-     *     which. Nothing was changed
+     * @throws IllegalArgumentException if the service, a type or a setting is not allowed, or a
+     *     handler does what can not be replayed; says which. Nothing was changed
      * @throws IOException if folder, port or keys can not be used; says what to do
      * @throws ServiceException if the head is not for this folder; says why, and what to do
      */
@@ -77,6 +78,9 @@ public final class ReplayService implements RunningService {
         refuseUnsupported(place);
         ServicePath path = StandbyService.servicePath(place);
         LaneHandlers handlers = LaneHandlers.check(protection.lanes(), constructor);
+        if (protection.scans()) {
+            CodeScan.check(handlers.service());
+        }
         ReplayService service = new ReplayService(place, halt);
         boolean done = false;
         try {

@@ -197,16 +197,14 @@ class ReplayServiceTest {
                 ServiceMetrics metrics = new ServiceMetrics(one, Duration.ofMillis(50))) {
             metrics.bindTo(registry);
             assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(1, 1));
-            assertThatThrownBy(() -> ask(client, new Fail())).isInstanceOf(ExecutionException.class);
+            assertThatThrownBy(() -> ask(client, new Fail()))
+                    .isInstanceOf(ExecutionException.class);
             assertThat(registry.get("saucr.services.turn.run").timer().count()).isEqualTo(2);
             assertThat(registry.get("saucr.services.turn.failed").counter().count()).isEqualTo(1);
             await().until(() -> registry.get("saucr.services.turn.final").timer().count() == 2);
             await().until(() -> registry.get("saucr.services.member.primary").gauge().value() == 1);
             assertThat(registry.get("saucr.services.member.quarantined").gauge().value()).isZero();
-            assertThat(
-                            registry.get("saucr.services.member.divergences")
-                                    .functionCounter()
-                                    .count())
+            assertThat(registry.get("saucr.services.member.divergences").functionCounter().count())
                     .isZero();
         }
     }
@@ -224,8 +222,7 @@ class ReplayServiceTest {
                 assertThat(ask(client, new Look("ann"))).isEqualTo(new Ticket(times, times));
                 assertThat(one.query(new Look("ann"), 0)).isEqualTo(new Ticket(times, times));
                 long segment = one.status().member().segment();
-                assertThat(two.query(new Look("ann"), segment))
-                        .isEqualTo(new Ticket(times, times));
+                assertThat(two.query(new Look("ann"), segment)).isEqualTo(new Ticket(times, times));
             }
             assertThatThrownBy(() -> ask(client, new Wrong()))
                     .hasMessageContaining("map counts in a query");
@@ -237,6 +234,49 @@ class ReplayServiceTest {
             awaitRole(two, "primary");
             assertThat(ask(client, new Look("ann"))).isEqualTo(new Ticket(20, 20));
         }
+    }
+
+    /** Reads a clock in a handler. */
+    private static final class Clocked implements LaneService {
+
+        private final LaneMap<String, Long> counts;
+
+        Clocked(LaneState state) {
+            counts = state.map("counts", String.class, Long.class);
+        }
+
+        @Override
+        public void handlers(LaneHandlers on) {
+            on.message(
+                    Take.class,
+                    (take, turn) -> {
+                        long nanos = System.nanoTime();
+                        counts.put("nanos", nanos);
+                        return new Ticket(nanos, 0);
+                    });
+        }
+    }
+
+    @Test
+    void codeThatCanNotBeReplayedIsRefusedUnlessItIsNotLookedAt() throws Exception {
+        Protection.Replay replay = Protection.replay(2, "1");
+        assertThatThrownBy(() -> at("none").run(Clocked::new, replay))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("ReplayServiceTest$Clocked does what another member would")
+                .hasMessageContaining("Clocked.lambda$handlers$")
+                .hasMessageContaining("calls System.nanoTime(): take turn.nowMillis()")
+                .hasMessageContaining("withoutScan()");
+        assertThat(work.resolve("none")).doesNotExist();
+        RunningService one = at("one").run(Clocked::new, replay.withoutScan());
+        running.add(one);
+        awaitRole(one, "primary");
+        RunningService two = at("two").run(Clocked::new, replay.withoutScan());
+        running.add(two);
+        await().until(() -> two.status().member().linked());
+        try (Client client = at("client").client()) {
+            assertThat(ask(client, new Take("ann")).number()).isNotZero();
+        }
+        await().atMost(Duration.ofMinutes(1)).until(() -> two.status().member().divergences() == 1);
     }
 
     /** More requests than there are channels wait, and each has its own ticket. */
