@@ -7,8 +7,6 @@ import io.saucr.services.core.speculation.GroupHead;
 import io.saucr.services.core.speculation.Listing;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
-import io.saucr.services.ensemble.GroupNode;
-import io.saucr.services.ensemble.HeadNode;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.group.GroupFrame;
 import io.saucr.services.group.GroupLink;
@@ -19,7 +17,6 @@ import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -90,29 +87,6 @@ final class GroupMember implements AutoCloseable {
      */
     record Timing(Duration patience, Duration grace) {}
 
-    /** A request to the ensemble. */
-    private sealed interface Request {
-
-        record Read() implements Request {}
-
-        /** Of the coordinator, after an unknown outcome. */
-        record ReadBack(Coordination by) implements Request {}
-
-        record Create(GroupHead head) implements Request {}
-
-        /** A conditional write. */
-        sealed interface Set extends Request {
-            GroupHead head();
-
-            int version();
-        }
-
-        record Claim(GroupHead head, int version) implements Set {}
-
-        /** Of the coordinator. */
-        record Decide(Coordination by, GroupHead head, int version) implements Set {}
-    }
-
     private final String group;
     private final String name;
     private final Incarnation start;
@@ -125,13 +99,11 @@ final class GroupMember implements AutoCloseable {
     private final Turns turns;
     private final SecureRandom random = new SecureRandom();
     private final ScheduledExecutorService thread;
-    private final GroupNode node;
+    private final HeadRequests requests;
     private final GroupLinks links;
     private String at;
 
     // Of the group's thread.
-    private final ArrayDeque<Request> requests = new ArrayDeque<>();
-    private Request pending;
     private volatile GroupHead head;
     private int version;
     private int index = -1;
@@ -189,7 +161,7 @@ final class GroupMember implements AutoCloseable {
                             made.setDaemon(true);
                             return made;
                         });
-        node = new GroupNode(place, thread, new Heads());
+        requests = new HeadRequests(place, name, thread, new Heads());
         links =
                 GroupLinks.open(
                         Transport.shared(),
@@ -235,7 +207,7 @@ final class GroupMember implements AutoCloseable {
                 member.close();
             }
         }
-        member.run(() -> member.request(new Request.Read()));
+        member.run(member.requests::read);
         long every = timing.patience().toNanos() / LOOKS;
         ScheduledFuture<?> unused =
                 member.thread.scheduleWithFixedDelay(
@@ -302,108 +274,48 @@ final class GroupMember implements AutoCloseable {
         }
     }
 
-    // ---- requests to the ensemble, one at a time
+    // ---- the head
 
-    private void request(Request next) {
-        requests.add(next);
-        requestNext();
-    }
+    /** Hears what comes of requests. */
+    private final class Heads implements HeadRequests.Owner {
 
-    private void requestNext() {
-        while (pending == null && !requests.isEmpty() && !over) {
-            Request next = requests.remove();
-            if (next instanceof Request.Decide of && of.by() != coordination) {
-                continue;
-            }
-            pending = next;
-            if (pending instanceof Request.Read || pending instanceof Request.ReadBack) {
-                node.read();
-            } else if (pending instanceof Request.Create it) {
-                node.create(it.head());
-            } else if (pending instanceof Request.Set it) {
-                node.write(it.head(), it.version(), false);
-            }
+        @Override
+        public void guarded(Runnable what) {
+            GroupMember.this.guarded(what);
         }
-    }
 
-    private Request done() {
-        Request was = pending;
-        pending = null;
-        return was;
-    }
+        @Override
+        public boolean isOver() {
+            return over;
+        }
 
-    /** Hears the node; the group's thread. */
-    private final class Heads implements HeadNode.Listener<GroupHead> {
+        @Override
+        public boolean isCurrent(Coordination by) {
+            return by == coordination;
+        }
 
         @Override
         public void read(Optional<GroupHead> found, int atVersion) {
-            guarded(
-                    () -> {
-                        Request was = done();
-                        if (was instanceof Request.ReadBack it && it.by() == coordination) {
-                            coordination.seen(found, atVersion);
-                        }
-                        see(found, atVersion);
-                        requestNext();
-                    });
+            see(found, atVersion);
         }
 
         @Override
-        public void wrote(int nowVersion) {
-            guarded(
-                    () -> {
-                        Request was = done();
-                        if (was instanceof Request.Create it) {
-                            coordinate(it.head(), nowVersion);
-                        } else if (was instanceof Request.Set it) {
-                            wroteOn(it, nowVersion);
-                        }
-                        requestNext();
-                    });
+        public void claimed(GroupHead mine, int atVersion) {
+            coordinate(mine, atVersion);
         }
 
         @Override
-        public void unknown(String why) {
-            guarded(
-                    () -> {
-                        Request was = done();
-                        LOG.debug("{}: {} of the group {}: {}", name, was, group, why);
-                        if (was instanceof Request.Decide it && it.by() == coordination) {
-                            coordination.unknown();
-                        } else {
-                            request(new Request.Read());
-                        }
-                        requestNext();
-                    });
+        public void decided(GroupHead next, int atVersion) {
+            head = next;
+            version = atVersion;
+            coordination.wrote(atVersion);
         }
 
         @Override
         public void refused(String reason) {
-            guarded(() -> GroupMember.this.refused(reason));
-        }
-
-        @Override
-        public void changed() {
-            guarded(
-                    () -> {
-                        if (requests.stream().noneMatch(Request.Read.class::isInstance)) {
-                            request(new Request.Read());
-                        }
-                    });
+            GroupMember.this.refused(reason);
         }
     }
-
-    private void wroteOn(Request.Set was, int nowVersion) {
-        if (was instanceof Request.Claim) {
-            coordinate(was.head(), nowVersion);
-        } else if (was instanceof Request.Decide it && it.by() == coordination) {
-            head = it.head();
-            version = nowVersion;
-            coordination.wrote(nowVersion);
-        }
-    }
-
-    // ---- the head
 
     private void see(Optional<GroupHead> found, int atVersion) {
         if (found.isEmpty()) {
@@ -412,9 +324,7 @@ final class GroupMember implements AutoCloseable {
                         "the group has no head, and it had one. Nobody makes it anew, as it says"
                                 + " what was decided. Put it back");
             } else {
-                request(
-                        new Request.Create(
-                                GroupHead.first(name, start.birth(), joinsWith, nonce(), at)));
+                requests.create(GroupHead.first(name, start.birth(), joinsWith, nonce(), at));
             }
             return;
         }
@@ -496,7 +406,7 @@ final class GroupMember implements AutoCloseable {
             return;
         }
         int last = more.members().size() - 1;
-        request(new Request.Claim(more.claimed(last, nonce(), at), version));
+        requests.claim(more.claimed(last, nonce(), at), version);
     }
 
     private void coordinate(GroupHead mine, int atVersion) {
@@ -513,7 +423,7 @@ final class GroupMember implements AutoCloseable {
                 new Coordination(
                         mine, atVersion, self.getAsInt(), timing.grace(), new Coordinating());
         // Who changed the head meanwhile is seen by this; the node watches what was read last.
-        request(new Request.Read());
+        requests.read();
         say();
     }
 
@@ -533,12 +443,12 @@ final class GroupMember implements AutoCloseable {
 
         @Override
         public void write(GroupHead next, int on) {
-            request(new Request.Decide(coordination, next, on));
+            requests.decide(coordination, next, on);
         }
 
         @Override
         public void read() {
-            request(new Request.ReadBack(coordination));
+            requests.readBack(coordination);
         }
 
         @Override
@@ -550,7 +460,7 @@ final class GroupMember implements AutoCloseable {
         @Override
         public void over(String reason) {
             endCoordination(reason);
-            request(new Request.Read());
+            requests.read();
         }
     }
 
@@ -615,11 +525,8 @@ final class GroupMember implements AutoCloseable {
     }
 
     private void claim() {
-        boolean claims =
-                pending instanceof Request.Claim
-                        || requests.stream().anyMatch(Request.Claim.class::isInstance);
-        if (!claims && head != null && index >= 0) {
-            request(new Request.Claim(head.claimed(index, nonce(), at), version));
+        if (!requests.isClaiming() && head != null && index >= 0) {
+            requests.claim(head.claimed(index, nonce(), at), version);
         }
     }
 
@@ -627,7 +534,7 @@ final class GroupMember implements AutoCloseable {
     private void look() {
         long now = System.nanoTime();
         if (index >= 0) {
-            node.appear(name, at);
+            requests.appear(at);
         }
         if (starts && now - waitingNanos >= WAITING_NANOS) {
             waitingNanos = now;
@@ -794,7 +701,7 @@ final class GroupMember implements AutoCloseable {
     public void close() {
         over = true;
         links.close();
-        node.close();
+        requests.close();
         thread.shutdownNow();
     }
 }
