@@ -42,7 +42,7 @@ public final class FollowerConnection<C> {
     long pinged;
 
     /** How late it answers (R27). Under the leader's lock. */
-    final AnswerTimes answers;
+    final HeartbeatLatency answers;
 
     // R27, under the leader's lock: when its socket was last looked at, whether something unread
     // was in it then, and whether that had come in since the look before. The first look cannot
@@ -67,7 +67,7 @@ public final class FollowerConnection<C> {
         this.situationAware = situationAware;
         this.heard = new AtomicLong(now);
         this.pinged = now;
-        this.answers = new AnswerTimes(limitNanos, now);
+        this.answers = new HeartbeatLatency(limitNanos, now);
     }
 
     /** The one of this server; null if there is none. */

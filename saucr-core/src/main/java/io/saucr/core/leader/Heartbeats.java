@@ -16,7 +16,7 @@ final class Heartbeats<C> {
     private final AckProgress progress;
     private final List<FollowerConnection<C>> connections;
     private final LeaderDecisions<C, ?> decisions;
-    private final OwnPauses ownPauses;
+    private final PauseDetector ownPauses;
     private long lastBroadcast;
 
     /**
@@ -44,7 +44,7 @@ final class Heartbeats<C> {
         this.progress = progress;
         this.connections = connections;
         this.decisions = decisions;
-        this.ownPauses = new OwnPauses(detector.toleranceNanos() / 2);
+        this.ownPauses = new PauseDetector(detector.toleranceNanos() / 2);
         this.lastBroadcast = now;
         this.awakeThrough = now;
         this.lastRound = now;
@@ -56,7 +56,7 @@ final class Heartbeats<C> {
     }
 
     /** How long this process stood still, lately. */
-    OwnPauses ownPauses() {
+    PauseDetector ownPauses() {
         return ownPauses;
     }
 

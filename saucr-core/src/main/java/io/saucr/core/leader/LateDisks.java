@@ -19,7 +19,7 @@ final class LateDisks<C> {
     private final AckProgress progress;
     private final AckProgress.Peer own;
     private final AckProgress.Peer commits;
-    private final PromptVoters<C> voters;
+    private final ResponsiveVoters<C> voters;
     private final List<FollowerConnection<C>> connections;
     private final LeaderDecisions<C, ?> decisions;
     private boolean ownLate;
@@ -37,7 +37,7 @@ final class LateDisks<C> {
             AckProgress progress,
             AckProgress.Peer own,
             AckProgress.Peer commits,
-            PromptVoters<C> voters,
+            ResponsiveVoters<C> voters,
             List<FollowerConnection<C>> connections,
             LeaderDecisions<C, ?> decisions) {
         this.detector = detector;

@@ -21,9 +21,9 @@ import java.util.function.Predicate;
  * (R21, R2) and the tag of a proposal (R1). Its parts decide the rest: the acks that count ({@link
  * CommitRule}: R3, R4), the mode with its pins and its drain ({@link ModeSwitches}: R5 to R7), when
  * a view is sealed ({@link ViewSealing}: R23), who is alive ({@link Heartbeats}: R9, H11) and
- * prompt ({@link PromptVoters}), whose disk is late ({@link LateDisks}: R24), which process is
+ * prompt ({@link ResponsiveVoters}), whose disk is late ({@link LateDisks}: R24), which process is
  * behind a connection ({@link IncarnationFence}: R20), and the syncs that wait ({@link
- * SyncQuestions}: R22).
+ * ReadIndexRounds}: R22).
  *
  * <p>Guarantees to the shell: a proposal is fast only while more than a bare majority of voters
  * answers and acks in time, all of whom are members of the newest sealed view (R23), so none of
@@ -78,10 +78,10 @@ public final class LeaderState<C, S> {
     private final AckProgress.Peer commits;
 
     private final Heartbeats<C> heartbeats;
-    private final PromptVoters<C> voters;
+    private final ResponsiveVoters<C> voters;
     private final ViewSealing views;
     private final ModeSwitches switches;
-    private final SyncQuestions<C, S> questions;
+    private final ReadIndexRounds<C, S> questions;
     private final LateDisks<C> lateDisks;
 
     /**
@@ -115,7 +115,7 @@ public final class LeaderState<C, S> {
         this.own = progress.addOwnLog();
         this.commits = progress.add();
         this.heartbeats = new Heartbeats<>(detector, rule, progress, connections, decisions, now);
-        this.voters = new PromptVoters<>(self, rule, controller, heartbeats, own, connections);
+        this.voters = new ResponsiveVoters<>(self, rule, controller, heartbeats, own, connections);
         this.views = new ViewSealing(rule, detector, connections, settledNanos, now);
         this.switches =
                 new ModeSwitches(
@@ -130,7 +130,7 @@ public final class LeaderState<C, S> {
                         decisions,
                         now);
         this.questions =
-                new SyncQuestions<>(detector, rule, syncs, majority, connections, decisions, now);
+                new ReadIndexRounds<>(detector, rule, syncs, majority, connections, decisions, now);
         this.lateDisks =
                 new LateDisks<>(
                         detector,

@@ -60,7 +60,7 @@ final class MissingVoters {
      *
      * @param pauses of this process: the reason for a silence may be its own
      */
-    String text(OwnPauses pauses, long now) {
+    String text(PauseDetector pauses, long now) {
         String missing = parts.isEmpty() ? "" : ": " + String.join(", ", parts);
         long pause = silent > 0 ? pauses.since(now - longestSilence) : 0;
         if (pause > 0) {

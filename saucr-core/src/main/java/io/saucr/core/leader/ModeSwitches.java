@@ -20,7 +20,7 @@ final class ModeSwitches {
     private final AckProgress progress;
     private final AckProgress.Peer own;
     private final AckProgress.Peer commits;
-    private final PromptVoters<?> voters;
+    private final ResponsiveVoters<?> voters;
     private final ViewSealing views;
     private final LeaderDecisions<?, ?> decisions;
 
@@ -46,7 +46,7 @@ final class ModeSwitches {
             AckProgress progress,
             AckProgress.Peer own,
             AckProgress.Peer commits,
-            PromptVoters<?> voters,
+            ResponsiveVoters<?> voters,
             ViewSealing views,
             LeaderDecisions<?, ?> decisions,
             long now) {

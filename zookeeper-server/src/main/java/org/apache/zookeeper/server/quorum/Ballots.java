@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.leader.NamedCandidate;
+import io.saucr.core.leader.NominatedSuccessor;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -34,7 +34,7 @@ final class Ballots extends LinkedBlockingQueue<Notification> {
     private final transient QuorumPeer self;
     private final transient FastLeaderElection election;
     private final transient LongPredicate awaited;
-    private final transient Supplier<NamedCandidate> named;
+    private final transient Supplier<NominatedSuccessor> named;
 
     // The thread that looks for a leader: the last vote of each voter, and whose wait was ended.
     private final transient Map<Long, Vote> votes = new HashMap<>();
@@ -49,7 +49,7 @@ final class Ballots extends LinkedBlockingQueue<Notification> {
             QuorumPeer self,
             FastLeaderElection election,
             LongPredicate awaited,
-            Supplier<NamedCandidate> named) {
+            Supplier<NominatedSuccessor> named) {
         this.self = self;
         this.election = election;
         this.awaited = awaited;
@@ -65,7 +65,7 @@ final class Ballots extends LinkedBlockingQueue<Notification> {
             long left = deadline - System.nanoTime();
             Vote proposal = proposal();
             boolean agreed = agreed(proposal);
-            NamedCandidate next = agreed ? named.get() : null;
+            NominatedSuccessor next = agreed ? named.get() : null;
             boolean over = left <= 0 && !namedMayWin(next, proposal);
             if (over || (agreed && isFinal(proposal, next))) {
                 ended = agreed ? proposal : ended;
@@ -89,12 +89,12 @@ final class Ballots extends LinkedBlockingQueue<Notification> {
                 || vote.electionEpoch >= election.logicalclock.get()) {
             return vote;
         }
-        NamedCandidate next = named.get();
+        NominatedSuccessor next = named.get();
         return next != null && vote.leader == next.by() ? null : vote;
     }
 
     /** Whether a server was named that is not the proposed one, and has not voted in this round. */
-    private boolean namedMayWin(NamedCandidate next, Vote proposal) {
+    private boolean namedMayWin(NominatedSuccessor next, Vote proposal) {
         if (next == null || next.sid() == proposal.getId()) {
             return false;
         }
@@ -102,7 +102,7 @@ final class Ballots extends LinkedBlockingQueue<Notification> {
         return own == null || own.getElectionEpoch() != proposal.getElectionEpoch();
     }
 
-    private boolean isFinal(Vote proposal, NamedCandidate next) {
+    private boolean isFinal(Vote proposal, NominatedSuccessor next) {
         return (next != null && next.sid() == proposal.getId()) || nobodyLeft(proposal);
     }
 

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * it recovers, else to the thread that answers others; and from both to the channel. Thread-safe.
  */
 final class RecoveryChannel implements SaucrCnxManager.Recovery {
-    private final VoteGate gate = new VoteGate(this::hearVotes);
+    private final ElectionGate gate = new ElectionGate(this::hearVotes);
     private volatile SaucrCnxManager elections;
     private volatile CrashRecovery recovery;
     private volatile RecoveryAnswers answers;
@@ -29,7 +29,7 @@ final class RecoveryChannel implements SaucrCnxManager.Recovery {
         answers = others;
     }
 
-    VoteGate gate() {
+    ElectionGate gate() {
         return gate;
     }
 

@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.leader.NamedCandidate;
+import io.saucr.core.leader.NominatedSuccessor;
 
 /**
  * ZooKeeper's election; among candidates that have the same the one wins that the last leader has
@@ -24,7 +24,7 @@ public final class SaucrElection extends FastLeaderElection {
     @Override
     protected boolean totalOrderPredicate(
             long newId, long newZxid, long newEpoch, long curId, long curZxid, long curEpoch) {
-        NamedCandidate named = peer.named();
+        NominatedSuccessor named = peer.named();
         if (named == null || !peer.getVotingView().containsKey(named.sid())) {
             return super.totalOrderPredicate(newId, newZxid, newEpoch, curId, curZxid, curEpoch);
         }

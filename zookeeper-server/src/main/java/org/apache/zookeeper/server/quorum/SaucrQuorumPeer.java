@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.Zxid;
-import io.saucr.core.leader.NamedCandidate;
+import io.saucr.core.leader.NominatedSuccessor;
 import io.saucr.core.quorum.View;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
@@ -58,7 +58,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private final Queue<FolderLock> folderLocks = new ConcurrentLinkedQueue<>();
 
     private final RecoveryChannel recoveryChannel = new RecoveryChannel();
-    private final SlowPin slowPin = new SlowPin();
+    private final SlowModePin slowPin = new SlowModePin();
     private volatile SaucrTxnSnapLog txnSnapLog;
     private volatile EpochFiles epochs;
     private volatile CrashRecovery recovery;
@@ -68,7 +68,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private volatile boolean hadRole;
 
     /** Whom the last leader has named, until this server has another role. */
-    private volatile NamedCandidate named;
+    private volatile NominatedSuccessor named;
 
     private volatile SaucrLeader newestLeader;
     private volatile RecoveryAnswers answers;
@@ -337,7 +337,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         if (!hadRole || voter == getMyId()) {
             return true;
         }
-        NamedCandidate next = named();
+        NominatedSuccessor next = named();
         return hears(voter) && (next == null || voter != next.by());
     }
 
@@ -352,7 +352,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     /** Whether this server votes and hears votes. */
-    VoteGate votes() {
+    ElectionGate votes() {
         return recoveryChannel.gate();
     }
 
@@ -428,12 +428,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /** R28: the leader names the next one, to this server among others. */
     void names(long sid) {
-        named = new NamedCandidate(sid, getLeaderId(), System.nanoTime() + NAMED_NANOS);
+        named = new NominatedSuccessor(sid, getLeaderId(), System.nanoTime() + NAMED_NANOS);
     }
 
     /** Whom to prefer among equals; null if nobody was named, or it is no longer there. */
-    NamedCandidate named() {
-        NamedCandidate newest = named;
+    NominatedSuccessor named() {
+        NominatedSuccessor newest = named;
         return newest != null
                         && newest.holds(System.nanoTime())
                         && (newest.sid() == getMyId() || hears(newest.sid()))

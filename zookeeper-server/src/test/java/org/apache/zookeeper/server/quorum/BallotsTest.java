@@ -2,7 +2,7 @@ package org.apache.zookeeper.server.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.leader.NamedCandidate;
+import io.saucr.core.leader.NominatedSuccessor;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.metrics.ReplicationMetrics;
@@ -38,7 +38,7 @@ class BallotsTest {
     private static final long SHORT_MILLIS = 20;
 
     private final Set<Long> mayVote = ConcurrentHashMap.newKeySet();
-    private volatile NamedCandidate named;
+    private volatile NominatedSuccessor named;
     private FastLeaderElection election;
     private Ballots ballots;
 
@@ -150,7 +150,7 @@ class BallotsTest {
     private static final long OLD_LEADER = 5;
 
     private void names(long sid) {
-        named = new NamedCandidate(sid, OLD_LEADER, 0);
+        named = new NominatedSuccessor(sid, OLD_LEADER, 0);
     }
 
     @Test

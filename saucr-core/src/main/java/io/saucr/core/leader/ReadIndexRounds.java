@@ -14,7 +14,7 @@ import java.util.function.Predicate;
  * @param <C> what the leader's shell reads and writes
  * @param <S> a sync
  */
-final class SyncQuestions<C, S> {
+final class ReadIndexRounds<C, S> {
     private final FailureDetector detector;
     private final CommitRule rule;
     private final ReadIndex<S> syncs;
@@ -27,7 +27,7 @@ final class SyncQuestions<C, S> {
      * @param majority see {@link LeaderState}'s constructor
      * @param connections everyone who is connected, as it changes
      */
-    SyncQuestions(
+    ReadIndexRounds(
             FailureDetector detector,
             CommitRule rule,
             ReadIndex<S> syncs,

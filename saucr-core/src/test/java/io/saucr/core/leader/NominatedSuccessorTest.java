@@ -2,12 +2,12 @@ package io.saucr.core.leader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.leader.NamedCandidate.Verdict;
+import io.saucr.core.leader.NominatedSuccessor.Verdict;
 import org.junit.jupiter.api.Test;
 
-class NamedCandidateTest {
+class NominatedSuccessorTest {
     private static final long NAMED = 2;
-    private static final NamedCandidate NAME = new NamedCandidate(NAMED, 9, 100);
+    private static final NominatedSuccessor NAME = new NominatedSuccessor(NAMED, 9, 100);
 
     private static Verdict compare(
             long newSid, long newZxid, long newEpoch, long sid, long zxid, long epoch) {

@@ -9,7 +9,7 @@ package io.saucr.core.leader;
  * <p>Owned by the leader's lock, but for {@link #heard}, which the thread calls that reads the
  * connection. Times are monotonic nanoseconds.
  */
-final class AnswerTimes {
+final class HeartbeatLatency {
     private static final double MEMORY_NANOS = 10e9;
 
     private final long mostNanos;
@@ -29,7 +29,7 @@ final class AnswerTimes {
      * @param mostNanos an answer that takes longer counts as this long
      * @param now when the follower connected
      */
-    AnswerTimes(long mostNanos, long now) {
+    HeartbeatLatency(long mostNanos, long now) {
         this.mostNanos = mostNanos;
         this.lastLook = now;
     }

@@ -5,7 +5,7 @@ package io.saucr.core.leader;
  * wake up and did so later (H11). The last few pauses are remembered. Owned by the leader's lock.
  * Times are monotonic nanoseconds.
  */
-final class OwnPauses {
+final class PauseDetector {
     private static final int REMEMBERED = 8;
 
     private final long leastNanos;
@@ -16,7 +16,7 @@ final class OwnPauses {
     /**
      * @param leastNanos shorter pauses are not worth a word
      */
-    OwnPauses(long leastNanos) {
+    PauseDetector(long leastNanos) {
         this.leastNanos = leastNanos;
     }
 

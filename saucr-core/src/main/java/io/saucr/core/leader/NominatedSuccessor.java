@@ -10,7 +10,7 @@ package io.saucr.core.leader;
  * @param ends when ZooKeeper's order holds again, so that an election ends even if only some voters
  *     know the name
  */
-public record NamedCandidate(long sid, long by, long ends) {
+public record NominatedSuccessor(long sid, long by, long ends) {
     /** What a comparison of two candidates comes to. */
     public enum Verdict {
         /** The new one is better. */

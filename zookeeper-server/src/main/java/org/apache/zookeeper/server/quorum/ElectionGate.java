@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * everyone of a role that it does not have any more, and nobody could be elected. Votes that come
  * in are heard later. Thread-safe.
  */
-final class VoteGate {
+final class ElectionGate {
     /** How many shutdowns of a role are under way: a leader's may be begun by several threads. */
     private final AtomicInteger held = new AtomicInteger();
 
@@ -18,7 +18,7 @@ final class VoteGate {
     /**
      * @param hearVotes lets those in that came while the gate was closed
      */
-    VoteGate(Runnable hearVotes) {
+    ElectionGate(Runnable hearVotes) {
         this.hearVotes = hearVotes;
     }
 

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class OwnPausesTest {
+class PauseDetectorTest {
     @Test
     void oneLateWakeUpIsOnePauseHoweverOftenItIsSaid() {
-        OwnPauses pauses = new OwnPauses(10);
+        PauseDetector pauses = new PauseDetector(10);
         // Planned for 1000 and for 2000.
         pauses.awake(500, 1500);
         for (int ack = 0; ack < 20; ack++) {
@@ -20,7 +20,7 @@ class OwnPausesTest {
 
     @Test
     void theLastEightAreRemembered() {
-        OwnPauses pauses = new OwnPauses(10);
+        PauseDetector pauses = new PauseDetector(10);
         pauses.awake(9, 100);
         pauses.awake(-5, 150);
         assertThat(pauses.since(0)).isZero();

@@ -14,7 +14,7 @@ import java.util.List;
  *
  * @param <C> what the leader's shell reads and writes
  */
-final class PromptVoters<C> {
+final class ResponsiveVoters<C> {
     private final long self;
     private final CommitRule rule;
     private final ModeController controller;
@@ -26,7 +26,7 @@ final class PromptVoters<C> {
      * @param own the leader's own log
      * @param connections everyone who is connected, as it changes
      */
-    PromptVoters(
+    ResponsiveVoters(
             long self,
             CommitRule rule,
             ModeController controller,

@@ -6,7 +6,7 @@ import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
  * Whether this server's log, and the ensemble while this server leads, must stay slow (R7). Holds
  * through elections, and for a log that opens later. Thread-safe.
  */
-final class SlowPin {
+final class SlowModePin {
     private boolean pinned;
     private String reason = "";
     private SaucrTxnSnapLog txnSnapLog;
