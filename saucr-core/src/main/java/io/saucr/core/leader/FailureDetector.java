@@ -5,7 +5,7 @@ package io.saucr.core.leader;
  * two settings, so any thread may ask. All times are monotonic nanoseconds of one clock.
  *
  * <p>A peer that is alive and reachable is heard from at least once an interval plus a round trip:
- * whoever hears or sends nothing for an interval sends a heartbeat, which is answered at once.
+ * a side that hears or sends nothing for an interval sends a heartbeat, which is answered at once.
  *
  * @param intervalNanos one heartbeat interval, at least 1
  * @param toleranceNanos how much later than an interval an answer may come
@@ -127,7 +127,7 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
 
     /**
      * The same for an observer that oversleeps again and again: a silence is excused once, and then
-     * only for as long as the observer slept. Else a peer that is gone would never be noticed.
+     * only for as long as the observer slept. Else a peer that is lost would never be noticed.
      *
      * @param excused what it took for that time before; not later than {@code heard} if the peer
      *     was heard since

@@ -25,7 +25,7 @@ public final class FollowerConnection<C> {
     private long excusedTo;
     private long heardBefore;
 
-    /** Whether the follower has everything up to UPTODATE and may count as prompt (H5). */
+    /** Whether the follower has everything up to UPTODATE and may count as responsive (H5). */
     boolean synced;
 
     /** Whether it has said that it keeps views, so that it may be in one (R23). */
@@ -123,9 +123,9 @@ public final class FollowerConnection<C> {
 
     /**
      * The connection's socket was looked at, before a round (R27). What is unread and was not there
-     * at the look before came in since: the follower was alive then, and whoever should have read
-     * it was late. So it counts as heard at the look before; it may not have lived for longer.
-     * Under the leader's lock.
+     * at the look before came in since: the follower was alive then, and the thread that should
+     * have read it was late. So it counts as heard at the look before; it may not have lived for
+     * longer. Under the leader's lock.
      *
      * @param somethingUnread whether a read would not wait
      */

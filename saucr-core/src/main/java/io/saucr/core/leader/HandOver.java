@@ -18,7 +18,7 @@ public final class HandOver<C> {
     public enum Outcome {
         /** Not everything is committed, or the next leader lacks some of it. */
         WAIT,
-        /** The voters are to be told, and the leader leaves. */
+        /** The voters get the name of the next leader, and the leader leaves. */
         READY,
         /** The leader leads on. */
         GIVEN_UP

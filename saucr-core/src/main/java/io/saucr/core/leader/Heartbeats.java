@@ -134,7 +134,7 @@ final class Heartbeats<C> {
      * H11: while the whole process stood still nobody could be heard, and nobody's acks were late.
      * A follower that stays silent after that is excused for the time of further pauses only: a
      * leader that is late again and again must notice, too. So is one that was suspected before:
-     * else a pause would turn the mode to fast with a server that is gone.
+     * else a pause would switch the mode to fast with a server that is lost.
      */
     void excuseSleep(long now) {
         ownPauses.awake(now - awakeThrough, now);

@@ -34,7 +34,7 @@ public final class IncarnationFence {
         current.put(sid, new Connected(connection, nonce));
     }
 
-    /** The connection is gone. Ignored if it is not the current one. */
+    /** The connection is lost. Ignored if it is not the current one. */
     public void disconnected(long sid, long connection) {
         Connected known = current.get(sid);
         if (known != null && known.connection == connection) {

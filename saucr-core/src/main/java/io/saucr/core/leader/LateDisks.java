@@ -72,7 +72,7 @@ final class LateDisks<C> {
      * This leader steps down only if the others can elect a leader and commit without it: else
      * nobody would lead, or serve reads.
      *
-     * @param switches are told if fast mode must end first
+     * @param switches learns if fast mode must end first
      */
     void considerSteppingDown(Mode mode, ModeSwitches switches, long silenceNanos, long now) {
         if (mode == Mode.FAST && silenceNanos > diskTimeoutNanos) {

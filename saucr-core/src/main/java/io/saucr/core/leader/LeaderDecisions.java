@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a leader has to do after an event, by kind. {@link LeaderState} fills it in; whoever owns
+ * What a leader has to do after an event, by kind. {@link LeaderState} fills it in; the owner of
  * the leader's lock carries it out before the next event, in the order of the methods here, and
  * calls {@link #clear()}. The storage is used again: nothing is allocated for a proposal.
  *
@@ -56,19 +56,19 @@ public final class LeaderDecisions<C, S> {
     LeaderDecisions() {}
 
     /**
-     * How long it took, nanoseconds, until what was fast before the last turn to slow mode was
+     * How long it took, nanoseconds, until what was fast before the last switch to slow mode was
      * durable; 0 if that is not so just now.
      */
     public long slowDurableNanos() {
         return slowDurableNanos;
     }
 
-    /** The turns of the mode, to be told. */
+    /** The switches of the mode, to be reported. */
     public List<Turn> turns() {
         return turns;
     }
 
-    /** Whether a proposal that is held back may go on, or look again (R5). */
+    /** Whether a proposal that is held back may continue, or look again (R5). */
     public boolean drainOver() {
         return drainOver;
     }

@@ -21,8 +21,8 @@ import java.util.function.Predicate;
  * (R21, R2) and the tag of a proposal (R1). Its parts decide the rest: the acks that count ({@link
  * CommitRule}: R3, R4), the mode with its pins and its drain ({@link ModeSwitches}: R5 to R7), when
  * a view is sealed ({@link ViewSealing}: R23), who is alive ({@link Heartbeats}: R9, H11) and
- * prompt ({@link ResponsiveVoters}), whose disk is late ({@link LateDisks}: R24), which process is
- * behind a connection ({@link IncarnationFence}: R20), and the syncs that wait ({@link
+ * responsive ({@link ResponsiveVoters}), whose disk is late ({@link LateDisks}: R24), which process
+ * is behind a connection ({@link IncarnationFence}: R20), and the syncs that wait ({@link
  * ReadIndexRounds}: R22).
  *
  * <p>Guarantees to the shell: a proposal is fast only while more than a bare majority of voters
@@ -245,7 +245,7 @@ public final class LeaderState<C, S> {
         }
     }
 
-    /** The connection is gone. Ignored if it was gone before. */
+    /** The connection is lost. Ignored if it was lost before. */
     public void disconnected(FollowerConnection<C> connection, long now) {
         if (!connections.remove(connection)) {
             return;
@@ -549,7 +549,7 @@ public final class LeaderState<C, S> {
         return heartbeats.sleepUntil(heartbeats.nextSuspicion(Math.max(next, earliest), now));
     }
 
-    // ---- For a model that goes on from any state ----
+    // ---- For a model that continues from any state ----
 
     /**
      * Continues from this state, in which everybody's promptness was looked at just now. The
@@ -573,7 +573,7 @@ public final class LeaderState<C, S> {
 
     /**
      * A connection that the commit rule and the set know already. It replaces an earlier one of the
-     * same server without a report that this is gone.
+     * same server without a report that this is lost.
      */
     public FollowerConnection<C> adopt(
             C endpoint, long sid, long number, long nonce, boolean isSynced, long now) {

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Which voters fast mode lacks, and what each of them did or did not do, in the words of a log
- * line. Made when the mode turns, never for a proposal.
+ * line. Made when the mode switches, never for a proposal.
  */
 final class MissingVoters {
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -23,7 +23,7 @@ final class MissingVoters {
     /**
      * A follower's connection stands.
      *
-     * @param counts whether it would count if it was prompt
+     * @param counts whether it would count if it was responsive
      * @param heardInTime whether its last sign of life is recent enough
      */
     void connected(FollowerConnection<?> follower, boolean counts, boolean heardInTime, long now) {

@@ -16,8 +16,8 @@ import java.util.Set;
  * <tr><td>SLOW</td><td>enough confirmations, slow entries still in flight, F disks nearly have
  * them</td><td>DRAINING</td></tr>
  * <tr><td>DRAINING</td><td>the last slow entry on F disks</td><td>FAST</td></tr>
- * <tr><td>DRAINING</td><td>the drain's time is over, a prompt set of at most B, a pin</td><td>SLOW</td></tr>
- * <tr><td>FAST</td><td>a prompt set of at most B, an overdue entry, a pin, a view to be sealed (R23)</td>
+ * <tr><td>DRAINING</td><td>the drain's time is over, a responsive set of at most B, a pin</td><td>SLOW</td></tr>
+ * <tr><td>FAST</td><td>a responsive set of at most B, an overdue entry, a pin, a view to be sealed (R23)</td>
  * <td>SLOW</td></tr>
  * </table>
  *
@@ -27,7 +27,7 @@ import java.util.Set;
  * attempt comes later each time, up to 30 seconds, until fast mode has lasted for so long.
  *
  * <p>After a silence fast mode comes back at once, {@value #SILENCES_AT_ONCE} times; then once
- * every {@value #SILENCE_SECONDS} seconds (R27). So an unsteady machine turns the mode a limited
+ * every {@value #SILENCE_SECONDS} seconds (R27). So an unsteady machine switches the mode a limited
  * number of times an hour, and fast mode that lasts for that long is never waited for.
  *
  * <p>Not thread-safe: owned by the leader's lock. Times are monotonic nanoseconds.
@@ -171,7 +171,7 @@ public final class ModeController {
         throw new AssertionError(state);
     }
 
-    /** At most a bare majority of voters is left or prompt (R6). */
+    /** At most a bare majority of voters is left or responsive (R6). */
     public Decision tooFewPrompt(long now) {
         return turnSlow(now);
     }
@@ -245,8 +245,8 @@ public final class ModeController {
     }
 
     /**
-     * The view has to be sealed by a slow entry (R23); then fast mode may go on as soon as that is
-     * on F disks.
+     * The view has to be sealed by a slow entry (R23); then fast mode may continue as soon as that
+     * is on F disks.
      */
     public Decision reseal(long now) {
         int before = confirmations;

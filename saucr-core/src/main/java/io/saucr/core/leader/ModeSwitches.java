@@ -30,7 +30,7 @@ final class ModeSwitches {
     private boolean draining;
     private long drainStarted;
 
-    // When the mode turned to slow, until that is durable; the last fast entry before it.
+    // When the mode switched to slow, until that is durable; the last fast entry before it.
     private boolean slowNotDurable;
     private long slowSince;
     private long lastFast;
@@ -170,7 +170,7 @@ final class ModeSwitches {
 
     /**
      * Whether fast mode could begin: F members of the view have the last slow entry on disk (R5),
-     * and F of them, maybe others, are prompt.
+     * and F of them, maybe others, are responsive.
      */
     private boolean onDisks(long now) {
         return rule.lastSlowOnFastQuorumOfDisks() && voters.fastQuorumOfMembers(now);
@@ -178,7 +178,7 @@ final class ModeSwitches {
 
     /**
      * Asks for a seal if one is due and its time has come (R23). In slow mode that is at once when
-     * a member of the view is gone; who came may be followed by others, or find that the no-op of
+     * a member of the view is lost; who came may be followed by others, or find that the no-op of
      * R5 is due anyway. In fast mode it costs a mode switch, so the set has to be settled first.
      *
      * @return whether a seal is due and asked for: whatever waits for F disks waits for it, too

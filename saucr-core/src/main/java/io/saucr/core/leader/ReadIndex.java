@@ -12,7 +12,7 @@ import java.util.function.Predicate;
 /**
  * Confirms reads (etcd: ReadIndex): which clients' syncs a leader may answer (R22). One that was
  * replaced and has not noticed, behind a cut link or after a long pause, must answer none: its
- * client would read what is older than what others were told long ago. So a sync waits until a
+ * client would read what is older than what others were answered long ago. So a sync waits until a
  * majority has shown, after it came in, that it still follows: by an answer to a question that was
  * asked since, or by acks of an entry that was proposed since. A later leader needs one of them,
  * who then cannot have left before.

@@ -6,9 +6,9 @@ import io.saucr.core.quorum.Quorums;
 import java.util.List;
 
 /**
- * Which voters are prompt: they answer heartbeats (R9) and their acks come in time (R24). In fast
- * mode only members of the newest sealed view count, in slow mode also the voters whom the next
- * seal would include (R23).
+ * Which voters are responsive: they answer heartbeats (R9) and their acks come in time (R24). In
+ * fast mode only members of the newest sealed view count, in slow mode also the voters whom the
+ * next seal would include (R23).
  *
  * <p>Not thread-safe: owned by its {@link LeaderState}. Times are monotonic nanoseconds.
  *
@@ -46,12 +46,12 @@ final class ResponsiveVoters<C> {
         return Quorums.bareMajority(rule.voters());
     }
 
-    /** How many voters are prompt, the leader included. */
+    /** How many voters are responsive, the leader included. */
     int count(long now) {
         return count(controller.mode() == Mode.FAST, now);
     }
 
-    /** Whether more than a bare majority of the voters is prompt, members of the view alone. */
+    /** Whether more than a bare majority of the voters is responsive, members of the view alone. */
     boolean fastQuorumOfMembers(long now) {
         return count(true, now) > bareMajority();
     }

@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * When the view of those who count is sealed (R23). A seal is due if the voters that count, or
  * would if a seal said so, are others than the members of the newest one. Its time has come at once
- * when a member is gone; who came may be followed by others. A set that keeps changing is sealed
+ * when a member is lost; who came may be followed by others. A set that keeps changing is sealed
  * ever more rarely, up to a limit.
  *
  * <p>Not thread-safe: owned by its {@link LeaderState}. Times are monotonic nanoseconds.

@@ -60,7 +60,7 @@ public final class LogDurability {
         sealUnacked = zxid;
     }
 
-    /** A fast entry is in the log's buffer, and must nevertheless be forced before its ack (H5). */
+    /** A fast entry is in the log's buffer, and must nevertheless be synced before its ack (H5). */
     public void appendedFastToBeForced(long zxid) {
         slowUnacked = true;
         appendedFast(zxid);
@@ -74,7 +74,7 @@ public final class LogDurability {
     }
 
     /**
-     * Whether the log must be forced before what was appended is acked: something slow is among it
+     * Whether the log must be synced before what was appended is acked: something slow is among it
      * (R3).
      */
     public boolean mustForce() {
@@ -116,10 +116,10 @@ public final class LogDurability {
     }
 
     /**
-     * Whether a force that covered everything up to {@code forced} may and must write the
+     * Whether an fsync that covered everything up to {@code forced} may and must write the
      * latest-on-disk marker.
      *
-     * @param forced what the log's last entry was when the force began
+     * @param forced what the log's last entry was when the fsync began
      * @param lastAppended what it is now
      */
     public boolean mayMarkOnDisk(long forced, long lastAppended) {

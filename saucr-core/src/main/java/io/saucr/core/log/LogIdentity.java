@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
 
 /**
  * What a server's log folder says of itself (R26): whose it is, and how much it must at least hold.
- * It stands in a marker file beside the log; whose log it is stands in the epoch file, too, in the
+ * It stands in a marker file next to the log; whose log it is stands in the epoch file, too, in the
  * other folder, behind the number that ZooKeeper reads. So each folder shows when the other one is
- * gone or was replaced. Immutable.
+ * lost or was replaced. Immutable.
  *
  * @param ensemble name of the ensemble, 1 to 64 letters, digits, dots, dashes and underscores;
  *     empty if it has none
@@ -101,7 +101,7 @@ public record LogIdentity(
     }
 
     /**
-     * What the log must reach, given the latest-on-disk marker beside it. A truncation lowers the
+     * What the log must reach, given the latest-on-disk marker next to it. A truncation lowers the
      * extent, but not the marker.
      */
     public long leastEnd(long latestOnDisk) {

@@ -47,7 +47,7 @@ import java.util.zip.CRC32C;
  * </pre>
  *
  * The checksum is over every byte before its line. Reading accepts exactly what writing produces.
- * Forcing, renaming and forcing the directory are the caller's.
+ * Syncing, renaming and syncing the directory are the caller's.
  */
 public final class MarkerFile {
     /** No marker file is longer than this many bytes; a reader need not look further. */
@@ -86,7 +86,7 @@ public final class MarkerFile {
         return sealed(header(FAST_SWITCH) + zxidLine(zxid));
     }
 
-    /** The latest-on-disk marker: the log is forced up to {@code zxid}. */
+    /** The latest-on-disk marker: the log is synced up to {@code zxid}. */
     public static byte[] encodeLatestOnDisk(long zxid, LleMap map, View view) {
         String version = view.isFirst() ? VERSION : VERSION_WITH_VIEW;
         return sealed(

@@ -6,11 +6,11 @@ import io.saucr.core.quorum.View;
 /**
  * The markers that a server finds on its disk when it starts (R12, R13).
  *
- * @param fastSwitch the first entry of the newest fast period, forced before that entry was acked;
+ * @param fastSwitch the first entry of the newest fast period, synced before that entry was acked;
  *     {@link Zxid#NONE} when the server never was in fast mode
- * @param latestOnDisk the log was forced at least up to here; {@link Zxid#NONE} when never written
+ * @param latestOnDisk the log was synced at least up to here; {@link Zxid#NONE} when never written
  * @param lleMap the map as of {@code latestOnDisk}
- * @param view the own view: that of the newest seal which this server forced before it acked it
+ * @param view the own view: that of the newest seal which this server synced before it acked it
  *     (R23)
  */
 public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap, View view) {
@@ -24,7 +24,7 @@ public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap, View vi
         }
     }
 
-    /** Markers of a server that has forced no seal. */
+    /** Markers of a server that has synced no seal. */
     public Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
         this(fastSwitch, latestOnDisk, lleMap, View.FIRST);
     }

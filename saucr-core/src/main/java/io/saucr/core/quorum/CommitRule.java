@@ -12,7 +12,7 @@ import java.util.List;
  * Decides when a proposal of one leader's epoch commits (R3, R4), given who was sent it (R2), who
  * acked it over which connection (R21, R20), in which mode it was proposed, and which view was
  * sealed before it (R23): only members who were sent the seal over the same connection count
- * towards F, so each of them has forced the seal before it acks the entry.
+ * towards F, so each of them has synced the seal before it acks the entry.
  *
  * <p>Guarantees to the leader: {@link #committableThrough()} never passes an entry that has neither
  * F acks of itself by members of the view over the connections into which it was first put, nor B
@@ -30,7 +30,7 @@ public class CommitRule {
     private static final long NO_CONNECTION = -1;
     private static final int MAX_SERVERS = 64;
 
-    /** Slots that only voters may take, whoever else connects. */
+    /** Slots that only voters may take, no matter which other servers connect. */
     private static final int SLOTS_FOR_VOTERS = 16;
 
     private static final int MODE_RUNS = 64;
@@ -150,7 +150,7 @@ public class CommitRule {
     }
 
     /**
-     * The connection is gone: its server leaves the set of every uncommitted entry (R2). Ignored if
+     * The connection is lost: its server leaves the set of every uncommitted entry (R2). Ignored if
      * it is not the current one.
      */
     public void disconnect(long sid, long connection) {
@@ -164,7 +164,7 @@ public class CommitRule {
 
     /**
      * The server's process that acked so far is dead, and its successor may lack what it acked
-     * (R20): its connection is gone, and every ack counted from it for uncommitted entries is void,
+     * (R20): its connection is lost, and every ack counted from it for uncommitted entries is void,
      * durable ones, too.
      */
     public void restarted(long sid) {
@@ -370,7 +370,7 @@ public class CommitRule {
 
     /**
      * Whether F members of the view, the leader among them, have everything up to the last slow
-     * entry on disk (R5, R23), and nothing fast was proposed after it: a leader that has turned
+     * entry on disk (R5, R23), and nothing fast was proposed after it: a leader that has switched
      * slow and proposes its no-op later (R6) must not be fast again before, else an entry that can
      * no longer get F acks, and all behind it, would wait for ever.
      */
@@ -473,8 +473,8 @@ public class CommitRule {
     }
 
     /**
-     * Goes on after this seal, which was proposed just now: for a model that goes on from any state
-     * (see {@code LeaderState#resume}). Members that have not joined are gone.
+     * Continues after this seal, which was proposed just now: for a model that starts from any
+     * state (see {@code LeaderState#resume}). Members that have not joined are lost.
      */
     public void resume(View sealedBefore) {
         view = mask(sealedBefore.members());

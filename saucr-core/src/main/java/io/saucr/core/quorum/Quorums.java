@@ -4,7 +4,7 @@ package io.saucr.core.quorum;
  * Quorum sizes for {@code voters} voters (section 3 of the paper: bare majority, fast quorum,
  * recovery quorum). This is the only place with quorum arithmetic. It holds for any number of
  * voters from 1 on: with fewer than 3 the fast quorum is larger than the ensemble, which therefore
- * never turns to fast mode.
+ * never switches to fast mode.
  */
 public final class Quorums {
     private Quorums() {}

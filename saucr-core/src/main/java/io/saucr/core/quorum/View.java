@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A set of voters that a leader has sealed with a no-op (R23). Whoever forced the seal knows that
- * only these servers' memory acks counted between it and the next one. Immutable.
+ * A set of voters that a leader has sealed with a no-op (R23). A server that synced the seal knows
+ * that only these servers' memory acks counted between it and the next one. Immutable.
  *
  * @param seal the no-op's zxid, which names the view; {@link Zxid#NONE} for {@link #FIRST}
  * @param voters number of voters in the configuration in which it was sealed
  * @param members server ids, ascending, at least a bare majority of the voters
  */
 public record View(long seal, int voters, List<Long> members) {
-    /** The view of a server that has forced no seal: all voters of the configuration. */
+    /** The view of a server that has synced no seal: all voters of the configuration. */
     public static final View FIRST = new View(Zxid.NONE, 0, List.of());
 
     /** An encoded view is at most this many characters, all of them ASCII. */
@@ -45,7 +45,7 @@ public record View(long seal, int voters, List<Long> members) {
         }
     }
 
-    /** Whether no seal stands behind it: then it is all voters, whoever they are. */
+    /** Whether no seal stands behind it: then it is all voters. */
     public boolean isFirst() {
         return seal == Zxid.NONE;
     }
@@ -58,7 +58,7 @@ public record View(long seal, int voters, List<Long> members) {
     /**
      * Whether a server that names {@code newest} as its own view's seal (see {@link #sealIn}) has a
      * newer view than this one: then its answer alone is enough. Never of the first view: a server
-     * that has forced no seal may have acked from memory under a leader without views, which counts
+     * that has synced no seal may have acked from memory under a leader without views, which counts
      * everybody and seals nothing; a seal of an earlier epoch says nothing of what it acked.
      *
      * @param newest a seal's zxid, {@link Zxid#NONE} of a server that names none

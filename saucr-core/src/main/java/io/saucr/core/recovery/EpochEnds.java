@@ -7,11 +7,11 @@ import java.util.Arrays;
  * Where a log ends in each epoch (R17). The epoch ends of two logs tell the longest history that
  * both share, without a look at the entries.
  *
- * <p>Why that is exact: one leader alone proposes in an epoch, counting from 1 without gaps, and
- * whoever logs its entry (e, c) has its whole earlier history and (e, 1) to (e, c - 1). So a log
- * holds a prefix of every epoch that it has entries of, the same zxid is the same entry with the
- * same past (S2), and the longest common prefix ends in the newest epoch that both logs have, at
- * the smaller of the two ends. Whatever is older than {@link #base()} is in a snapshot and no
+ * <p>Why that is exact: one leader alone proposes in an epoch, counting from 1 without gaps, and a
+ * server that logs its entry (e, c) has its whole earlier history and (e, 1) to (e, c - 1). So a
+ * log holds a prefix of every epoch that it has entries of, the same zxid is the same entry with
+ * the same past (S2), and the longest common prefix ends in the newest epoch that both logs have,
+ * at the smaller of the two ends. Whatever is older than {@link #base()} is in a snapshot and no
  * longer known entry by entry. Of a log with a gap there are none: {@link #append} refuses.
  *
  * <p>Immutable.

@@ -6,13 +6,13 @@ import java.util.Iterator;
 import java.util.Optional;
 
 /**
- * A server's history at one moment. Whoever opens it makes sure that nothing is truncated or purged
- * while it is read. A read that fails throws {@link java.io.UncheckedIOException}.
+ * A server's history at one moment. The caller that opens it makes sure that nothing is truncated
+ * or purged while it is read. A read that fails throws {@link java.io.UncheckedIOException}.
  */
 public interface ReadableHistory {
 
     /**
-     * A snapshot that is complete and forced.
+     * A snapshot that is complete and synced.
      *
      * @param zxid the zxid in its name
      * @param length of the file, in bytes

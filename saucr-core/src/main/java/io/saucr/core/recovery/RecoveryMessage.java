@@ -10,7 +10,7 @@ import java.util.Optional;
 /**
  * The messages between recovering and recovered servers (R16 to R18a). The channel drops and
  * repeats messages, so every request is repeated until it is answered, every answer names what it
- * answers, and whoever answers keeps no state between requests.
+ * answers, and the server that answers keeps no state between requests.
  *
  * <p>All of them are immutable.
  */
@@ -38,11 +38,11 @@ public sealed interface RecoveryMessage {
         SNAPPY
     }
 
-    /** Why a source cannot go on; the recovering server starts again. */
+    /** Why a source cannot continue; the recovering server starts again. */
     enum Reason {
         /** The log does not contain the position: it was truncated meanwhile. */
         DIVERGED,
-        /** The entries after the position are gone from the log, or the snapshot was purged. */
+        /** The entries after the position were removed from the log, or the snapshot was purged. */
         GONE
     }
 

@@ -37,7 +37,7 @@ import java.util.TreeSet;
  * <tr><td>STAGING</td><td>the snapshot's last byte, entries follow it</td><td>COPYING</td></tr>
  * <tr><td>STAGING</td><td>the snapshot's last byte, nothing follows it</td><td>RECOVERED</td></tr>
  * <tr><td>COPYING</td><td>the last entry</td><td>RECOVERED</td></tr>
- * <tr><td>COMPARING, STAGING, COPYING</td><td>the source is silent, cannot go on or answers nonsense</td>
+ * <tr><td>COMPARING, STAGING, COPYING</td><td>the source is silent, cannot continue or answers nonsense</td>
  *     <td>QUERYING</td></tr>
  * </table>
  *
@@ -70,7 +70,7 @@ public final class RecoveryProcedure {
 
         /**
          * The own view of a server that has lost this (R23): after the loss of its disk it knows
-         * none that it forced.
+         * none that it synced.
          *
          * @param markers as found
          */
@@ -163,7 +163,7 @@ public final class RecoveryProcedure {
     public record DiscardStaged() implements Decision {}
 
     /**
-     * Append entries, without forcing them. The log may now reach into an epoch that is newer than
+     * Append entries, without syncing them. The log may now reach into an epoch that is newer than
      * the current epoch on disk; only {@link Finish} raises that one: earlier it would claim more
      * than the log holds.
      *

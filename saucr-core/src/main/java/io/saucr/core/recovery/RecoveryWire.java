@@ -40,7 +40,7 @@ public final class RecoveryWire {
     /** The most bytes of entries, or of a part of an entry or snapshot, in one message. */
     public static final int MAX_PAYLOAD = MAX_LENGTH - 1024;
 
-    /** Bytes that an entry takes beside its transaction. */
+    /** Bytes that an entry takes in addition to its transaction. */
     public static final int ENTRY_OVERHEAD = 12;
 
     private static final int MAGIC = 0x53415543;

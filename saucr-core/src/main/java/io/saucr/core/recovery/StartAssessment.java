@@ -19,7 +19,7 @@ public record StartAssessment(Verdict verdict, String reason) {
     public enum Verdict {
         /** Everything that it acknowledged is on its disk: it takes part. */
         COMPLETE,
-        /** Everything is in the page cache at least (R25): once it is forced, it takes part. */
+        /** Everything is in the page cache at least (R25): once it is synced, it takes part. */
         COMPLETE_IN_PAGE_CACHE,
         /** It crashed in fast mode and may lack what was in memory alone (R15). */
         MEMORY_LOST,
@@ -48,7 +48,7 @@ public record StartAssessment(Verdict verdict, String reason) {
      *     0 if there is neither
      * @param damaged whether the log is damaged from there on in a way that no crash explains
      * @param provenThrough if the page cache is the one of the process that died (R25), the last
-     *     entry that it acked without a force
+     *     entry that it acked without an fsync
      */
     public record Findings(
             Optional<String> ensemble,
@@ -169,7 +169,7 @@ public record StartAssessment(Verdict verdict, String reason) {
 
     /**
      * When the fast-switch marker was written, everything before its entry was on disk: slow
-     * entries are forced before they are acked. The first entry of an epoch has no entry before it
+     * entries are synced before they are acked. The first entry of an epoch has no entry before it
      * that could tell.
      */
     private static long beforeFast(Markers markers) {

@@ -39,6 +39,9 @@ class WordsTest {
     private static final Pattern TEXT =
             Pattern.compile("(\"(?:\\\\.|[^\"\\\\\n])*\")|//[^\n]*|/\\*.*?\\*/", Pattern.DOTALL);
 
+    private static final Pattern CODE_IN_COMMENT =
+            Pattern.compile("\\{@(?:link|code|value)[^}]*}|@param \\S+|</?\\w+>");
+
     /** Modules whose output is looked at, too: help, errors, lines of the log, reports. */
     private static final List<String> MODULES_WITH_OUTPUT =
             List.of(
@@ -134,6 +137,19 @@ class WordsTest {
         return output.toString();
     }
 
+    /** The comments of a source of Java, without the code and the names of parameters in them. */
+    private static String comments(String source) {
+        StringBuilder comments = new StringBuilder();
+        Matcher texts = TEXT.matcher(source);
+        while (texts.find()) {
+            if (texts.group(1) == null) {
+                String text = texts.group().replaceAll("(?m)^ *(?:/\\*\\*|\\*/?|//) *", "");
+                comments.append(CODE_IN_COMMENT.matcher(text).replaceAll("_")).append('\n');
+            }
+        }
+        return comments.toString();
+    }
+
     /** The text of the same length without what is no prose. */
     private static String prose(String page) {
         int table = page.indexOf(TABLE_OF_WORDS);
@@ -190,6 +206,39 @@ class WordsTest {
             }
         }
         assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void commentsOfTheCoreUseTheWordsOfTheField() throws Exception {
+        Map<String, List<String>> wrong = new TreeMap<>();
+        List<Path> sources = files(ROOT.resolve("saucr-core/src/main/java"), ".java");
+        assertThat(sources).isNotEmpty();
+        for (Path source : sources) {
+            List<String> found = found(comments(Files.readString(source)));
+            if (!found.isEmpty()) {
+                wrong.put(ROOT.relativize(source).toString(), found);
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void commentsAreReadWithoutTheirCode() {
+        String source =
+                """
+                /**
+                 * Is forced, as {@link #forced} says.
+                 *
+                 * @param forced up to here it goes
+                 *     on
+                 */
+                void forced(long forced); // "the preset"
+                """;
+        assertThat(found(comments(source)))
+                .hasSize(3)
+                .anyMatch(each -> each.contains("'forced'"))
+                .anyMatch(each -> each.contains("goes\n"))
+                .anyMatch(each -> each.contains("'preset'"));
     }
 
     @Test
