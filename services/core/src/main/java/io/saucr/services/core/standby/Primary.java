@@ -1,17 +1,12 @@
 package io.saucr.services.core.standby;
 
 import io.saucr.services.core.Incarnation;
-import io.saucr.services.core.standby.StandbyHead.Copies;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Decides what the member in office does with its head: which segment it names when (C3, C5, C15),
@@ -131,52 +126,13 @@ public final class Primary {
      */
     private record Proof(long covers, long sinceMillis) {}
 
-    private record Cut(SegmentId id, long turn, long cutMillis) {}
-
-    /** What is known of one member's copy. */
-    private static final class Copy {
-        private static final long NEVER = Long.MAX_VALUE;
-
-        boolean linked;
-        long heardMillis;
-        long written;
-        long forced;
-
-        /** The first segment that it had while that was the newest one named. */
-        long caughtUpAt = NEVER;
-
-        /** As of which segment its state is, or will be in a moment. */
-        long state;
-
-        boolean hasCaughtUp() {
-            return caughtUpAt != NEVER;
-        }
-
-        /** Whether it would answer at once in office. */
-        boolean isWarm() {
-            return hasCaughtUp() && state >= caughtUpAt;
-        }
-    }
-
     private final Rules rules;
-    private final String member;
     private final Incarnation self;
-    private final Map<String, Copy> others = new TreeMap<>();
-    private final Copy own = new Copy();
-
-    /** Whether members share a store, which takes the place of copies while it is prompt (C3). */
-    private boolean hasStore;
-
-    /** Up to which segment the store has the whole chain. */
-    private long stored;
-
-    private boolean storeFailed;
-    private final ArrayDeque<Cut> cuts = new ArrayDeque<>();
+    private final SegmentCopies copies;
     private StandbyHead head;
     private int version;
     private Flight flight = Flight.NONE;
     private StandbyHead writing;
-    private SegmentId newest;
 
     /** Reads up to this one came in before an office that was proven since, at that time. */
     private long covered;
@@ -217,13 +173,10 @@ public final class Primary {
      */
     public Primary(Rules rules, StandbyHead head, int version) {
         this.rules = rules;
-        this.member = head.member();
         this.self = head.holder();
+        this.copies = new SegmentCopies(rules, head);
         this.head = head;
         this.version = version;
-        this.newest = head.segment();
-        own.written = head.segment().number();
-        own.forced = head.segment().number();
     }
 
     /**
@@ -233,25 +186,24 @@ public final class Primary {
      * @param turn its last
      */
     public List<Action> cut(SegmentId id, long turn, long nowMillis) {
-        if (id.number() != newest.number() + 1 || id.epoch() != self.number()) {
+        if (id.number() != newest().number() + 1 || id.epoch() != self.number()) {
             throw new IllegalArgumentException(
-                    "segment " + id + " does not follow " + newest + " in epoch " + self.number());
+                    "segment %s does not follow %s in epoch %s"
+                            .formatted(id, newest(), self.number()));
         }
-        newest = id;
-        cuts.add(new Cut(id, turn, nowMillis));
+        copies.cut(id, turn, nowMillis);
         return advance(nowMillis);
     }
 
     /** This member wrote all segments up to this one. */
     public List<Action> written(long number, long nowMillis) {
-        own.written = Math.max(own.written, number);
+        copies.written(number);
         return advance(nowMillis);
     }
 
     /** This member has forced all segments up to this one. */
     public List<Action> forced(long number, long nowMillis) {
-        own.forced = Math.max(own.forced, number);
-        own.written = Math.max(own.written, own.forced);
+        copies.forced(number);
         return advance(nowMillis);
     }
 
@@ -261,57 +213,35 @@ public final class Primary {
      * they wait for it. Called before anything is cut.
      */
     public void sharesStore() {
-        hasStore = true;
+        copies.sharesStore();
     }
 
     /** The store has the whole chain up to this segment. */
     public List<Action> stored(long number, long nowMillis) {
-        if (number <= newest.number()) {
-            stored = Math.max(stored, number);
-            storeFailed = false;
-        }
+        copies.stored(number);
         return advance(nowMillis);
     }
 
     /** The store failed; it may be mended, which {@link #stored} says. */
     public List<Action> storeFailed(long nowMillis) {
-        storeFailed = true;
+        copies.storeFailed();
         return advance(nowMillis);
-    }
-
-    /** Whether segments wait for the store, and for no copies. */
-    private boolean storeCounts(long nowMillis) {
-        if (!hasStore || rules.strict()) {
-            return hasStore;
-        }
-        for (Cut cut : cuts) {
-            if (cut.id().number() > stored) {
-                return !storeFailed && nowMillis - cut.cutMillis() <= rules.lateMillis();
-            }
-        }
-        return !storeFailed;
     }
 
     /** A standby follows, on a new link; what it has it says anew. */
     public void linked(String other, long nowMillis) {
-        Copy copy = new Copy();
-        copy.linked = true;
-        copy.heardMillis = nowMillis;
-        others.put(other, copy);
+        copies.linked(other, nowMillis);
     }
 
     /** Its link is gone. */
     public List<Action> unlinked(String other, long nowMillis) {
-        others.remove(other);
+        copies.unlinked(other);
         return advance(nowMillis);
     }
 
     /** It said something. */
     public void heard(String other, long nowMillis) {
-        Copy copy = others.get(other);
-        if (copy != null) {
-            copy.heardMillis = nowMillis;
-        }
+        copies.heard(other, nowMillis);
     }
 
     /**
@@ -319,31 +249,18 @@ public final class Primary {
      * read.
      */
     public void hasState(String other, long number) {
-        Copy copy = others.get(other);
-        if (copy != null) {
-            copy.state = number;
-        }
+        copies.hasState(other, number);
     }
 
     /** A standby wrote all segments up to this one, which may be lost with its power. */
     public List<Action> written(String other, long number, long nowMillis) {
-        Copy copy = others.get(other);
-        if (copy != null && number <= newest.number()) {
-            copy.heardMillis = nowMillis;
-            copy.written = Math.max(copy.written, number);
-            if (!copy.hasCaughtUp() && copy.written >= head.segment().number()) {
-                copy.caughtUpAt = head.segment().number();
-            }
-        }
+        copies.written(other, number, head, nowMillis);
         return advance(nowMillis);
     }
 
     /** A standby has forced all segments up to this one. */
     public List<Action> forced(String other, long number, long nowMillis) {
-        Copy copy = others.get(other);
-        if (copy != null && number <= newest.number()) {
-            copy.forced = Math.max(copy.forced, number);
-        }
+        copies.forced(other, number);
         return written(other, number, nowMillis);
     }
 
@@ -371,45 +288,7 @@ public final class Primary {
      * @throws IllegalArgumentException where nobody would: says of whom it could be why not
      */
     public Optional<String> successor(Optional<String> wanted, boolean waits) {
-        Set<String> ready = ready();
-        Optional<String> now =
-                wanted.isPresent() ? wanted.filter(ready::contains) : ready.stream().findFirst();
-        if (now.isPresent()) {
-            return now;
-        }
-        boolean reads =
-                wanted.isPresent()
-                        ? reads(others.get(wanted.get()))
-                        : others.values().stream().anyMatch(Primary::reads);
-        if (reads && waits) {
-            return Optional.empty();
-        }
-        List<String> why = new ArrayList<>();
-        if (wanted.isEmpty()) {
-            others.keySet().forEach(it -> why.add(notReady(it)));
-        }
-        throw new IllegalArgumentException(
-                wanted.isPresent()
-                        ? notReady(wanted.get()) + "; ready are " + ready
-                        : "no member is ready to take over"
-                                + (why.isEmpty() ? "" : ": " + String.join("; ", why)));
-    }
-
-    private static boolean reads(Copy copy) {
-        return copy != null && copy.hasCaughtUp() && !copy.isWarm();
-    }
-
-    private String notReady(String other) {
-        Copy copy = others.get(other);
-        String why;
-        if (copy == null) {
-            why = "it is not linked";
-        } else if (!reads(copy)) {
-            why = "it has not all segments yet";
-        } else {
-            why = "it reads its state still";
-        }
-        return "member " + other + " is not ready to take over: " + why;
+        return copies.successor(wanted, waits, head);
     }
 
     /**
@@ -419,11 +298,7 @@ public final class Primary {
      *     or reads its state still
      */
     public List<Action> handOver(String to, long nowMillis) {
-        Copy copy = others.get(to);
-        // Of what was cut last it may have nothing yet.
-        if (copy == null || !copy.isWarm()) {
-            throw new IllegalArgumentException(notReady(to) + "; ready are " + ready());
-        }
+        copies.requireWarm(to, head);
         handTo = Optional.of(to);
         handMillis = Long.MAX_VALUE;
         return advance(nowMillis);
@@ -557,9 +432,7 @@ public final class Primary {
         version = nowVersion;
         challenged = false;
         writing = null;
-        while (!cuts.isEmpty() && cuts.element().id().number() <= now.segment().number()) {
-            cuts.remove();
-        }
+        copies.named(now.segment());
         if (moved) {
             out.add(new Action.Named(now.segment(), now.turn()));
         }
@@ -599,13 +472,13 @@ public final class Primary {
         if (over || flight != Flight.NONE) {
             return List.of();
         }
-        Optional<StandbyHead> next = next(nowMillis);
+        Optional<StandbyHead> next = copies.next(head, nowMillis);
         List<Action> out = new ArrayList<>();
         if (next.isEmpty() && handTo.isPresent()) {
             next = handing(nowMillis, out);
         }
-        if (next.isEmpty() && cuts.isEmpty()) {
-            next = moreCopies();
+        if (next.isEmpty() && !copies.hasUnnamed()) {
+            next = copies.more(head);
         }
         if (next.isEmpty() && challenged) {
             next = Optional.of(head);
@@ -626,17 +499,16 @@ public final class Primary {
 
     /** Whether a write of the head is to be expected soon, as its segment was cut just now. */
     private boolean isComing(long nowMillis) {
-        return !cuts.isEmpty() && nowMillis - cuts.element().cutMillis() < COMING_MILLIS;
+        return copies.hasUnnamed() && nowMillis - copies.oldestCutMillis() < COMING_MILLIS;
     }
 
     private Optional<StandbyHead> handing(long nowMillis, List<Action> out) {
         String to = handTo.get();
-        Copy copy = others.get(to);
-        if (cuts.isEmpty()) {
+        if (!copies.hasUnnamed()) {
             handMillis = Math.min(handMillis, nowMillis);
         }
-        boolean ready = copy != null && cuts.isEmpty() && copy.forced >= head.segment().number();
-        boolean silent = copy == null || nowMillis - copy.heardMillis > rules.silentMillis();
+        boolean ready = !copies.hasUnnamed() && copies.hasForced(to, head.segment());
+        boolean silent = copies.isSilent(to, nowMillis);
         // Nothing is cut meanwhile: the service does not wait for a successor's disk for ever.
         boolean late = !ready && nowMillis - handMillis > rules.lateMillis();
         if (silent || late) {
@@ -647,114 +519,12 @@ public final class Primary {
         return ready ? Optional.of(head.handedTo(to)) : Optional.empty();
     }
 
-    /** The head with the newest segment that counts, if that is a newer one. */
-    private Optional<StandbyHead> next(long nowMillis) {
-        if (cuts.isEmpty()) {
-            return Optional.empty();
-        }
-        boolean inStore = storeCounts(nowMillis);
-        boolean fast = isFast(nowMillis);
-        int present = 1;
-        for (Copy copy : others.values()) {
-            present += counts(copy, nowMillis) ? 1 : 0;
-        }
-        int needed = rules.strict() ? rules.copies() : Math.min(rules.copies(), present);
-        Cut best = null;
-        for (Cut cut : cuts) {
-            long number = cut.id().number();
-            boolean enough =
-                    inStore
-                            ? stored >= number
-                            : fast
-                                    ? holders(number, false, nowMillis).size()
-                                                    >= Math.max(2, needed)
-                                            && own.written >= number
-                                    : holders(number, true, nowMillis).size() >= needed
-                                            && (needed > 1 || own.forced >= number);
-            if (!enough) {
-                break;
-            }
-            best = cut;
-        }
-        if (best == null) {
-            return Optional.empty();
-        }
-        SortedSet<String> by = holders(best.id().number(), true, nowMillis);
-        Copies how = Copies.ALONE;
-        if (inStore) {
-            by.add(member);
-            how = Copies.STORE;
-        } else if (by.size() >= rules.copies()) {
-            how = Copies.FORCED;
-        } else if (fast) {
-            by = holders(best.id().number(), false, nowMillis);
-            how = Copies.MEMORY;
-        }
-        return Optional.of(head.naming(best.id(), best.turn(), by, how));
-    }
-
-    /**
-     * The head, where as many members as asked for have forced its segment by now, or the store.
-     */
-    private Optional<StandbyHead> moreCopies() {
-        long number = head.segment().number();
-        if (number == 0 || (hasStore && head.copies() == Copies.STORE)) {
-            return Optional.empty();
-        }
-        SortedSet<String> by = holders(number, true, 0);
-        if (hasStore && !storeFailed && stored >= number) {
-            by.add(member);
-            return Optional.of(head.naming(head.segment(), head.turn(), by, Copies.STORE));
-        }
-        if (head.copies() == Copies.FORCED) {
-            return Optional.empty();
-        }
-        return by.size() < rules.copies()
-                ? Optional.empty()
-                : Optional.of(head.naming(head.segment(), head.turn(), by, Copies.FORCED));
-    }
-
-    private SortedSet<String> holders(long number, boolean forced, long nowMillis) {
-        SortedSet<String> all = new TreeSet<>();
-        if ((forced ? own.forced : own.written) >= number) {
-            all.add(member);
-        }
-        others.forEach(
-                (name, copy) -> {
-                    boolean has = forced ? copy.forced >= number : copy.written >= number;
-                    // What is not forced counts while the standby is prompt (C15).
-                    if (has && (forced || counts(copy, nowMillis))) {
-                        all.add(name);
-                    }
-                });
-        return all;
-    }
-
-    /** Whether segments wait for it. */
-    private boolean counts(Copy copy, long nowMillis) {
-        if (!copy.linked
-                || !copy.hasCaughtUp()
-                || nowMillis - copy.heardMillis > rules.silentMillis()) {
-            return false;
-        }
-        for (Cut cut : cuts) {
-            if (cut.id().number() > copy.forced) {
-                return nowMillis - cut.cutMillis() <= rules.lateMillis();
-            }
-        }
-        return true;
-    }
-
     /**
      * Whether what is written may be forced later: a standby is prompt, and takes the disk's place
      * (C15), or the store does.
      */
     public boolean isPrompt(long nowMillis) {
-        return isFast(nowMillis) || storeCounts(nowMillis);
-    }
-
-    private boolean isFast(long nowMillis) {
-        return rules.fast() && others.values().stream().anyMatch(it -> counts(it, nowMillis));
+        return copies.isPrompt(nowMillis);
     }
 
     /**
@@ -762,22 +532,12 @@ public final class Primary {
      * it is forced.
      */
     public SortedSet<String> ready() {
-        SortedSet<String> all = new TreeSet<>();
-        others.forEach(
-                (name, copy) -> {
-                    boolean has = copy.written >= head.segment().number();
-                    if (copy.linked && has && copy.isWarm()) {
-                        all.add(name);
-                    }
-                });
-        return all;
+        return copies.ready(head);
     }
 
     /** How far each member that is linked has forced, for people. */
     public Map<String, Long> copies() {
-        Map<String, Long> all = new TreeMap<>();
-        others.forEach((name, copy) -> all.put(name, copy.forced));
-        return all;
+        return copies.forced();
     }
 
     /**
@@ -795,7 +555,7 @@ public final class Primary {
 
     /** The newest segment that was cut. */
     public SegmentId newest() {
-        return newest;
+        return copies.newest();
     }
 
     /**
@@ -804,25 +564,22 @@ public final class Primary {
      * has no more of them.
      */
     public long waitingMillis(long nowMillis) {
-        boolean forOthers =
-                flight == Flight.NONE
-                        && !cuts.isEmpty()
-                        && own.forced >= cuts.element().id().number();
+        boolean forOthers = flight == Flight.NONE && copies.isOldestForcedHere();
         long since = asked > proven ? askedMillis : nowMillis;
-        if (!cuts.isEmpty() && !forOthers) {
-            since = Math.min(since, cuts.element().cutMillis());
+        if (copies.hasUnnamed() && !forOthers) {
+            since = Math.min(since, copies.oldestCutMillis());
         }
         return Math.max(0, nowMillis - since);
     }
 
     /** In how many ms {@link #tick} may have something to do though nothing happens. */
     public long waitMillis(long nowMillis) {
-        if (cuts.isEmpty() && handTo.isEmpty()) {
+        if (!copies.hasUnnamed() && handTo.isEmpty()) {
             return Math.max(1, rules.lookMillis() - Math.max(0, nowMillis - confirmedMillis));
         }
         long most = Math.min(rules.silentMillis(), 50);
         return asked > proven && isComing(nowMillis)
-                ? Math.min(most, cuts.element().cutMillis() + COMING_MILLIS - nowMillis)
+                ? Math.min(most, copies.oldestCutMillis() + COMING_MILLIS - nowMillis)
                 : most;
     }
 }
