@@ -13,12 +13,9 @@ import io.saucr.server.runtime.FlushCause;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.jute.InputArchive;
 import org.apache.zookeeper.server.Request;
-import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.ServerStats;
 import org.apache.zookeeper.txn.TxnHeader;
 import org.slf4j.Logger;
@@ -30,11 +27,11 @@ import org.slf4j.LoggerFactory;
  * background thread forces that (R11), and the markers are kept true (R10 to R14).
  *
  * <p>Locks, always taken in this order: that of {@link LogReplacement} (while files are cut or
- * replaced, or read for another server), {@code markerLock} (the markers and every decision about
- * them; held while a marker is written), {@code forceLock} (one force at a time), that of {@link
- * LogWriter} (the buffer and the current file; never held during a force, but for the last flush of
- * a process that ends). Appends come from one thread at a time: the server's sync thread, or the
- * thread that synchronises with a leader before that one starts.
+ * replaced, or read for another server), that of {@link LogMarkers} (the markers and every decision
+ * about them; held while a marker is written), that of {@link LogSync} (one sync at a time), that
+ * of {@link LogWriter} (the buffer and the current file; never held during a sync, but for the last
+ * flush of a process that ends). Appends come from one thread at a time: the server's sync thread,
+ * or the thread that synchronises with a leader before that one starts.
  *
  * <p>Any write that fails ends the log's claims for good and the process ({@link LogFailure}). The
  * thread of {@link LogFlusher} syncs in the background; {@link RemovedLogWatch} notices that the
@@ -46,52 +43,23 @@ import org.slf4j.LoggerFactory;
 public final class SaucrTxnLog implements TxnLog {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrTxnLog.class);
 
-    private static final int FLUSH_ATTEMPTS = 100;
-
-    private static final long FORCE_WARNING_MILLIS =
-            Long.getLong(
-                    "zookeeper.fsync.warningthresholdms",
-                    Long.getLong("fsync.warningthresholdms", 1000));
-
     private final Path directory;
-    private final MarkerStore markerStore;
     private final RestartProof proof;
-    private final LogMetrics metrics;
     private final RemovedLogWatch removal;
     private final LogFailure failure;
     private final LogWriter writer;
+    private final LogSync sync;
+    private final LogMarkers markers;
     private final LogFlusher flusher;
     private final LogReplacement replacement;
 
-    private final ReentrantLock markerLock = new ReentrantLock();
-    private final ReentrantLock forceLock = new ReentrantLock();
-
-    // Markers of `durability`: markerLock. What it knows of entries that are not acked: the
-    // appending thread.
+    /** What it knows of entries that are not acked: the appending thread. */
     private final LogDurability durability;
-
-    // Whether the markers say "on disk"; written under markerLock, read by the appending thread
-    // without it.
-    private volatile boolean claimsOnDisk;
-
-    // A copy for readers without the locks: the markers without the map.
-    private volatile Markers marked;
 
     private final AnnouncedProposals announced = new AnnouncedProposals();
     private volatile boolean pinnedSlow;
 
-    // forceLock; the last entry at the time of the newest force that succeeded, or less if that was
-    // truncated since.
-    private volatile long forcedThrough;
-
-    // When the force and the marker write that are under way began (R24); 0 if none is.
-    private volatile long forcingSince;
-    private volatile long markingSince;
-
     private volatile boolean closed;
-    private volatile long forceMillis = -1;
-    private ServerStats serverStats;
-
     private volatile Thread watch;
 
     /**
@@ -113,7 +81,6 @@ public final class SaucrTxnLog implements TxnLog {
             SaucrSettings settings,
             LogMetrics metrics) {
         this.directory = directory;
-        this.markerStore = markerStore;
         this.proof = proof;
         this.removal = new RemovedLogWatch(directory, () -> closed);
         this.failure = new LogFailure(proof, removal);
@@ -128,11 +95,21 @@ public final class SaucrTxnLog implements TxnLog {
                         failure,
                         removal);
         this.replacement = new LogReplacement(this, failure, markerStore, directory, snapshots);
-        this.metrics = metrics;
         this.durability = new LogDurability(markers);
-        this.claimsOnDisk = durability.claimsOnDisk();
-        this.marked = markers;
-        this.forcedThrough = epochEnds.last();
+        this.sync = new LogSync(directory, writer, failure, metrics, epochEnds.last());
+        this.markers =
+                new LogMarkers(
+                        markerStore,
+                        markers,
+                        durability,
+                        proof,
+                        writer,
+                        sync,
+                        failure,
+                        removal,
+                        metrics,
+                        this::isClosed,
+                        this::isNoLongerOnDisk);
         this.flusher =
                 new LogFlusher(
                         this,
@@ -242,12 +219,12 @@ public final class SaucrTxnLog implements TxnLog {
                     failure.requireIntact();
                     boolean forced = durability.mustForce();
                     if (forced) {
-                        markOnDiskIfOwed(force());
+                        markers.markOnDiskIfOwed(sync.sync());
                         noteExtentNowOrLater();
                     } else {
                         writer.drain();
                     }
-                    settle();
+                    markers.settle();
                     if (!forced) {
                         proof.reached(writer.lastAppended());
                     }
@@ -266,7 +243,7 @@ public final class SaucrTxnLog implements TxnLog {
                 || tag.mode() != Mode.FAST
                 || announced.everythingForced()
                 || pinnedSlow
-                || claimsOnDisk
+                || markers.sayOnDisk()
                 || durability.mustForce()) {
             return false;
         }
@@ -287,49 +264,18 @@ public final class SaucrTxnLog implements TxnLog {
 
     private boolean settleInMemory() throws IOException {
         failure.requireIntact();
-        if (durability.mustForce() || !markerLock.tryLock()) {
+        if (durability.mustForce() || !markers.settleInMemory()) {
             return false;
-        }
-        try {
-            writer.drain();
-            if (durability.fastSwitchNeeded() != 0) {
-                return false;
-            }
-            durability.acked();
-        } finally {
-            markerLock.unlock();
         }
         proof.reached(writer.lastAppended());
         writer.rollIfTooLarge();
         return true;
     }
 
-    /**
-     * R12 and the leave to ack are one critical section: a flush that was just about to mark "on
-     * disk" has done so before, or finds the entries in the way.
-     */
-    private void settle() throws IOException {
-        markerLock.lock();
-        try {
-            long zxid = durability.fastSwitchNeeded();
-            if (zxid != 0) {
-                markingSince = System.nanoTime() | 1;
-                failure.orBroken(
-                        () -> {
-                            Uninterrupted.run(() -> proof.logFile(removal.newestFile()));
-                            Uninterrupted.run(() -> markerStore.writeFastSwitch(zxid));
-                        });
-                markingSince = 0;
-                durability.markedFastSwitch(zxid);
-                rememberMarkers(marked.view());
-                claimsOnDisk = false;
-                flusher.wake();
-                LockSupport.unpark(watch);
-            }
-            durability.acked();
-        } finally {
-            markerLock.unlock();
-        }
+    /** Under the lock of the markers. */
+    private void isNoLongerOnDisk() {
+        flusher.wake();
+        LockSupport.unpark(watch);
     }
 
     /**
@@ -337,60 +283,15 @@ public final class SaucrTxnLog implements TxnLog {
      * file's end may go unnoticed if that was written since the last note.
      */
     private void noteExtentNowOrLater() throws IOException {
-        if (!claimsOnDisk) {
+        if (!markers.sayOnDisk()) {
             return;
         }
         if (writer.hasNewFile()) {
-            writeExtent();
+            markers.writeExtent();
             writer.newFileIsNoted();
         } else {
             flusher.extentIsDue();
         }
-    }
-
-    /**
-     * R26: without it nothing tells later that the end of the log is gone, for the markers stay as
-     * they are while every entry is forced.
-     */
-    void writeExtent() throws IOException {
-        failure.orBroken(
-                () -> {
-                    try {
-                        Uninterrupted.run(() -> markerStore.raiseExtent(() -> forcedThrough));
-                    } catch (IOException e) {
-                        // Whoever closes the log may remove its folder.
-                        if (!closed) {
-                            throw e;
-                        }
-                    }
-                });
-    }
-
-    /** The appending thread has forced everything; nobody else appends meanwhile. */
-    private void markOnDiskIfOwed(long covered) throws IOException {
-        markerLock.lock();
-        try {
-            if (durability.mustMarkOnDisk()) {
-                writeOnDiskMarker(covered);
-            }
-        } finally {
-            markerLock.unlock();
-        }
-    }
-
-    private void writeOnDiskMarker(long covered) throws IOException {
-        markingSince = System.nanoTime() | 1;
-        View view = writer.viewThrough(covered, marked.view());
-        // The log may have been cut since; the marker never goes down (R13).
-        long onDisk = Math.max(covered, durability.latestOnDisk());
-        failure.orBroken(
-                () ->
-                        Uninterrupted.run(
-                                () -> markerStore.writeLatestOnDisk(onDisk, lleMap(), view)));
-        markingSince = 0;
-        durability.markedOnDisk(covered);
-        rememberMarkers(view);
-        claimsOnDisk = true;
     }
 
     /**
@@ -401,53 +302,32 @@ public final class SaucrTxnLog implements TxnLog {
      *     what was appended before the call is forced all the same
      */
     public boolean flushAndMark(FlushCause cause, String reason) {
-        if (claimsOnDisk || closed || failure.failed()) {
+        if (markers.sayOnDisk() || closed || failure.failed()) {
             return claimsOnDisk();
         }
         try {
             boolean[] marked = new boolean[1];
-            failure.orEnd("flushing: " + reason, () -> marked[0] = forceAndMark(cause, reason));
+            failure.orEnd(
+                    "flushing: " + reason, () -> marked[0] = markers.syncAndMark(cause, reason));
             return marked[0];
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
     }
 
+    /** See {@link LogMarkers#syncAndMark}. */
     boolean forceAndMark(FlushCause cause, String reason) throws IOException {
-        long start = System.nanoTime();
-        for (int attempt = 0; attempt < FLUSH_ATTEMPTS; attempt++) {
-            long covered = force();
-            markerLock.lock();
-            try {
-                if (durability.claimsOnDisk()) {
-                    return true;
-                }
-                if (durability.mayMarkOnDisk(covered, lastAppended())) {
-                    writeOnDiskMarker(covered);
-                    metrics.flushed(cause, reason, covered, System.nanoTime() - start);
-                    tell(
-                            cause,
-                            "Flushed to disk through 0x{} in {} us: {}",
-                            Long.toHexString(covered),
-                            TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start),
-                            reason);
-                    return true;
-                }
-            } finally {
-                markerLock.unlock();
-            }
-        }
-        tell(cause, "Entries kept coming while flushing ({}): the markers still say fast", reason);
-        return false;
+        return markers.syncAndMark(cause, reason);
     }
 
-    /** What goes with every pause of the clients would hide what an operator has to see. */
-    private static void tell(FlushCause cause, String format, Object... values) {
-        if (cause.routine()) {
-            LOG.debug(format, values);
-        } else {
-            LOG.info(format, values);
-        }
+    /** See {@link LogMarkers#writeExtent}. */
+    void writeExtent() throws IOException {
+        markers.writeExtent();
+    }
+
+    /** See {@link LogSync#sync}. */
+    long force() throws IOException {
+        return sync.sync();
     }
 
     /** Forces what has been appended, without a marker. */
@@ -457,7 +337,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Whether something was appended since the last force. */
     boolean unforced() {
-        return writer.lastAppended() != forcedThrough;
+        return writer.lastAppended() != sync.through();
     }
 
     /** Whether the files are still there. */
@@ -471,7 +351,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Whether the markers say "on disk", whatever has failed since. */
     boolean markersSayOnDisk() {
-        return claimsOnDisk;
+        return markers.sayOnDisk();
     }
 
     /**
@@ -482,20 +362,16 @@ public final class SaucrTxnLog implements TxnLog {
         if (closed || failure.failed()) {
             return;
         }
-        markerLock.lock();
-        forceLock.lock();
+        markers.lock();
+        sync.lock();
         writer.lock();
         try {
             if (failure.failed()) {
                 // The thread that held the locks before has asked for the exit, or is about to.
                 return;
             }
-            long covered = force();
-            if (durability.claimsOnDisk()) {
-                markerStore.raiseExtent(() -> covered);
-            } else {
-                writeOnDiskMarker(covered);
-            }
+            long covered = sync.sync();
+            markers.markForEver(covered);
             LOG.info("Flushed to disk through 0x{}: {}", Long.toHexString(covered), reason);
         } catch (IOException e) {
             LOG.error(
@@ -503,52 +379,6 @@ public final class SaucrTxnLog implements TxnLog {
                             + " starts",
                     reason,
                     e);
-        }
-    }
-
-    /**
-     * Writes the buffer, forces every file that has changed, and returns the last zxid that this
-     * covers.
-     */
-    long force() throws IOException {
-        forceLock.lock();
-        try {
-            forcingSince = System.nanoTime() | 1;
-            LogWriter.Unforced unforced = writer.takeUnforced();
-            failure.orBroken(
-                    () -> {
-                        for (LogFile each : unforced.files().rolled()) {
-                            forceFile(each);
-                            each.close();
-                        }
-                        if (unforced.files().current() != null) {
-                            forceFile(unforced.files().current());
-                        }
-                        if (unforced.files().created()) {
-                            Uninterrupted.run(() -> MarkerStore.forceDirectory(directory));
-                        }
-                    });
-            forcedThrough = unforced.through();
-            return unforced.through();
-        } finally {
-            forcingSince = 0;
-            forceLock.unlock();
-        }
-    }
-
-    private void forceFile(LogFile each) throws IOException {
-        long start = System.nanoTime();
-        each.force();
-        long nanos = System.nanoTime() - start;
-        forceMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
-        metrics.forced(nanos);
-        ServerMetrics.getMetrics().FSYNC_TIME.add(forceMillis);
-        if (forceMillis > FORCE_WARNING_MILLIS) {
-            ServerStats stats = serverStats;
-            if (stats != null) {
-                stats.incrementFsyncThresholdExceedCount();
-            }
-            LOG.warn("The fsync of the transaction log took {} ms", forceMillis);
         }
     }
 
@@ -572,25 +402,25 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Never again claim that more than this is forced. */
     void forcedAtMost(long zxid) {
-        forcedThrough = Math.min(forcedThrough, zxid);
+        sync.atMost(zxid);
     }
 
     /** Changes the files, for {@link LogReplacement}, which holds its lock. */
     void changeFiles(LogReplacement.Change change) throws IOException {
-        forceLock.lock();
+        sync.lock();
         writer.lock();
         try {
             force();
             failure.orBroken(
                     () -> {
-                        writer.leaveFiles(marked.view());
+                        writer.leaveFiles(markers.view());
                         writer.filesAre(change.run());
                     });
-            forcedThrough = writer.lastAppended();
+            sync.isThrough(writer.lastAppended());
             writer.countTruncation();
         } finally {
             writer.unlock();
-            forceLock.unlock();
+            sync.unlock();
         }
     }
 
@@ -694,7 +524,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Whether a crash now would lose nothing that was acked. */
     public boolean claimsOnDisk() {
-        return claimsOnDisk && !failure.failed();
+        return markers.sayOnDisk() && !failure.failed();
     }
 
     /**
@@ -710,7 +540,7 @@ public final class SaucrTxnLog implements TxnLog {
      * nanoseconds; 0 if none is (R24). Waits for nothing.
      */
     public long diskSilence(long now) {
-        return Math.max(sinceIfAny(forcingSince, now), sinceIfAny(markingSince, now));
+        return Math.max(sinceIfAny(sync.since(), now), sinceIfAny(markers.since(), now));
     }
 
     private static long sinceIfAny(long since, long now) {
@@ -723,9 +553,7 @@ public final class SaucrTxnLog implements TxnLog {
      * the question before.
      */
     public Markers markers() {
-        Markers known = marked;
-        return new Markers(
-                known.fastSwitch(), known.latestOnDisk(), writer.mapToShow(), known.view());
+        return markers.shown();
     }
 
     /**
@@ -733,23 +561,17 @@ public final class SaucrTxnLog implements TxnLog {
      * for nothing.
      */
     public View ownView() {
-        return marked.view();
-    }
-
-    private void rememberMarkers(View view) {
-        marked =
-                new Markers(
-                        durability.fastSwitch(), durability.latestOnDisk(), LleMap.empty(), view);
+        return markers.view();
     }
 
     @Override
     public void setServerStats(ServerStats stats) {
-        serverStats = stats;
+        sync.countIn(stats);
     }
 
     @Override
     public long getTxnLogSyncElapsedTime() {
-        return forceMillis;
+        return sync.lastMillis();
     }
 
     @Override
@@ -780,9 +602,8 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     private void flushAndDrain() throws IOException {
-        if (claimsOnDisk) {
-            long covered = force();
-            markerStore.raiseExtent(() -> covered);
+        if (markers.sayOnDisk()) {
+            markers.raiseExtent(sync.sync());
         } else {
             forceAndMark(FlushCause.LOG, "the log is closed");
         }
@@ -790,11 +611,11 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     private void closeFiles() throws IOException {
-        forceLock.lock();
+        sync.lock();
         try {
             writer.closeAll();
         } finally {
-            forceLock.unlock();
+            sync.unlock();
         }
     }
 }
