@@ -15,11 +15,6 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLException;
 import org.apache.zookeeper.server.BufferInput;
@@ -92,10 +87,8 @@ final class PeerSocket extends Socket {
     private volatile BeforeReading beforeReading = () -> {};
     private volatile boolean mayWait = true;
 
-    /** Guarded by itself: the reader's and the sender's. */
-    private final List<Selector> selectors = new ArrayList<>();
-
-    private volatile boolean closed;
+    /** The reader's and the sender's. */
+    private final SocketSelectors selectors = new SocketSelectors();
 
     /** The thread's that calls {@link #unread}. */
     private Selector looks;
@@ -133,7 +126,7 @@ final class PeerSocket extends Socket {
 
     private SocketChannel connected() throws SocketException {
         if (remote == null) {
-            throw new SocketException(closed ? "Socket closed" : "Socket is not connected");
+            throw new SocketException(isClosed() ? "Socket closed" : "Socket is not connected");
         }
         return channel;
     }
@@ -171,53 +164,6 @@ final class PeerSocket extends Socket {
         output.write();
     }
 
-    private Selector selectorFor(int operation) throws IOException {
-        Selector selector;
-        synchronized (selectors) {
-            if (closed) {
-                throw new SocketException("Socket closed");
-            }
-            selector = Selector.open();
-            selectors.add(selector);
-        }
-        connected().register(selector, operation);
-        return selector;
-    }
-
-    /**
-     * As a plain socket does, it takes no notice of an interruption; a selector would return at
-     * once, again and again.
-     *
-     * @param millis 0 for ever
-     */
-    private static void await(Selector selector, long millis) throws IOException {
-        boolean interrupted = false;
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-        try {
-            while (true) {
-                interrupted |= Thread.interrupted();
-                // Rounded up, and at least one look: what is there is read, however short the time.
-                long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime()) + 1;
-                if (selector.select(millis == 0 ? 0 : Math.max(1, left)) > 0) {
-                    selector.selectedKeys().clear();
-                    return;
-                }
-                if (!selector.isOpen()) {
-                    throw new SocketException("Socket closed");
-                }
-                if (millis != 0 && System.nanoTime() - end >= 0) {
-                    throw new SocketTimeoutException("Read timed out");
-                }
-            }
-        } catch (ClosedSelectorException e) {
-            throw new SocketException("Socket closed");
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
     /**
      * Whether a read would not wait: something came in that was not read, or the end. By one
      * thread.
@@ -225,7 +171,7 @@ final class PeerSocket extends Socket {
     boolean unread() {
         try {
             if (looks == null) {
-                looks = selectorFor(SelectionKey.OP_READ);
+                looks = selectors.open(connected(), SelectionKey.OP_READ);
             }
             boolean unread = looks.selectNow() > 0;
             looks.selectedKeys().clear();
@@ -233,29 +179,6 @@ final class PeerSocket extends Socket {
         } catch (IOException | ClosedSelectorException e) {
             LOG.debug("The socket is closed", e);
             return false;
-        }
-    }
-
-    /** The latest time by which several waits must be over. */
-    private static final class Deadline {
-        private final int millis;
-        private final long end;
-
-        /**
-         * @param millis 0 for none
-         */
-        Deadline(int millis) {
-            this.millis = millis;
-            end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-        }
-
-        /** As {@link #await} takes it. */
-        long left() throws SocketTimeoutException {
-            long left = end - System.nanoTime();
-            if (millis != 0 && left <= 0) {
-                throw new SocketTimeoutException("Not done in " + millis + " ms");
-            }
-            return millis == 0 ? 0 : TimeUnit.NANOSECONDS.toMillis(left) + 1;
         }
     }
 
@@ -314,9 +237,9 @@ final class PeerSocket extends Socket {
 
         private void awaitReadable(long millis) throws IOException {
             if (selector == null) {
-                selector = selectorFor(SelectionKey.OP_READ);
+                selector = selectors.open(connected(), SelectionKey.OP_READ);
             }
-            await(selector, millis);
+            SocketSelectors.await(selector, millis);
         }
 
         private ByteBuffer fillDecrypted(TlsLink from) throws IOException {
@@ -397,7 +320,7 @@ final class PeerSocket extends Socket {
 
         private void detect(ByteBuffer first) throws IOException {
             first.limit(PeerTls.DETECTION_BYTES);
-            Deadline deadline = new Deadline(tls.detectionMillis());
+            SocketSelectors.Deadline deadline = new SocketSelectors.Deadline(tls.detectionMillis());
             try {
                 int count = 0;
                 while (count >= 0 && first.hasRemaining()) {
@@ -418,7 +341,7 @@ final class PeerSocket extends Socket {
 
         /** Waits for the peer, all in all no longer than this. */
         private void handshake(TlsLink made, ByteBuffer first, int millis) throws IOException {
-            Deadline deadline = new Deadline(millis);
+            SocketSelectors.Deadline deadline = new SocketSelectors.Deadline(millis);
             made.handshake(
                     first,
                     new TlsLink.Wire() {
@@ -454,27 +377,23 @@ final class PeerSocket extends Socket {
      * One thread at a time writes: while {@code lagging} is false whoever raised {@code flushing}
      * from 0, and the sender while it is true.
      */
-    private final class Output extends OutputStream implements Encoder.Sink {
+    private final class Output extends OutputStream {
         private final AtomicInteger flushing = new AtomicInteger();
 
         /** Bytes may be lost, and nothing may follow them: every later call reports it again. */
         private volatile Throwable broken;
 
+        /** Collected under the lock of this, written by the thread that writes. */
+        private final OutgoingBytes bytes = new OutgoingBytes(MOST_LEFT_BYTES, CALL_BYTES);
+
         // Guarded by this.
-        private byte[] collected = {};
-        private int size;
-        private final List<Shared> shared = new ArrayList<>();
-        private long sharedBytes;
         private volatile boolean lagging;
         private Thread sender;
 
         /** TLS itself has to answer something that was read. */
         private boolean answers;
 
-        // The thread that writes; taken under the lock.
-        private byte[] taken = {};
-        private ByteBuffer writing = ByteBuffer.wrap(taken);
-        private final Deque<ByteBuffer> following = new ArrayDeque<>();
+        // The thread that writes.
         private boolean answering;
         private Selector selector;
 
@@ -500,40 +419,20 @@ final class PeerSocket extends Socket {
 
         /** Returns how much is collected now. */
         private synchronized long collect(byte[] from, int offset, int length) {
-            if (closed || broken != null) {
+            if (isClosed() || broken != null) {
                 // Nobody will read it, and it must not pile up.
                 return 0;
             }
-            copy(from, offset, length);
-            return size + sharedBytes;
+            bytes.copy(from, offset, length);
+            return bytes.collected();
         }
 
         private synchronized long collect(Encoder encoded) {
-            if (closed || broken != null) {
+            if (isClosed() || broken != null) {
                 return 0;
             }
-            encoded.giveTo(this);
-            return size + sharedBytes;
-        }
-
-        /** The caller holds the lock. */
-        @Override
-        public void copy(byte[] from, int offset, int length) {
-            if (size + length > collected.length) {
-                int capacity = Math.max(size + length, 2 * collected.length);
-                byte[] larger = new byte[capacity];
-                System.arraycopy(collected, 0, larger, 0, size);
-                collected = larger;
-            }
-            System.arraycopy(from, offset, collected, size, length);
-            size += length;
-        }
-
-        /** The caller holds the lock. */
-        @Override
-        public void share(byte[] value) {
-            shared.add(new Shared(size, value));
-            sharedBytes += value.length;
+            encoded.giveTo(bytes);
+            return bytes.collected();
         }
 
         @Override
@@ -550,7 +449,7 @@ final class PeerSocket extends Socket {
         }
 
         private void failed(Throwable cause) {
-            if (!closed) {
+            if (!isClosed()) {
                 broken = cause;
             }
         }
@@ -560,14 +459,14 @@ final class PeerSocket extends Socket {
             if (cause != null) {
                 throw new IOException("An earlier write has failed", cause);
             }
-            if (closed) {
+            if (isClosed()) {
                 throw new SocketException("Socket closed");
             }
         }
 
         private synchronized void awaitSender() throws IOException {
             boolean interrupted = false;
-            while (mayWait && lagging && size + sharedBytes > MOST_LEFT_BYTES && !closed) {
+            while (mayWait && lagging && bytes.collected() > MOST_LEFT_BYTES && !isClosed()) {
                 try {
                     wait();
                 } catch (InterruptedException e) {
@@ -616,7 +515,7 @@ final class PeerSocket extends Socket {
 
         private boolean unwritten() {
             TlsLink to = link;
-            return isLeft()
+            return bytes.isLeft()
                     || answering
                     || (to != null && (to.encrypted().hasRemaining() || to.unfinished()));
         }
@@ -654,87 +553,29 @@ final class PeerSocket extends Socket {
             }
             answering = answers;
             answers = false;
-            if (size == 0 && shared.isEmpty()) {
+            boolean taken = bytes.take();
+            if (!taken) {
                 lagging &= answering;
-                return answering;
             }
-            byte[] old = taken;
-            taken = collected;
-            collected = old.length > MOST_LEFT_BYTES ? new byte[0] : old;
-            int done = 0;
-            for (int i = 0; i < shared.size(); i++) {
-                Shared each = shared.get(i);
-                following.add(ByteBuffer.wrap(taken, done, each.behind - done));
-                following.add(ByteBuffer.wrap(each.value));
-                done = each.behind;
-            }
-            shared.clear();
-            sharedBytes = 0;
-            following.add(ByteBuffer.wrap(taken, done, size - done));
-            writing = following.remove();
-            size = 0;
-            return true;
-        }
-
-        /** Whether something of what was taken is not written yet. */
-        private boolean isLeft() {
-            while (!writing.hasRemaining() && !following.isEmpty()) {
-                writing = following.remove();
-            }
-            return writing.hasRemaining();
+            return taken || answering;
         }
 
         private void writePart() throws IOException {
             TlsLink to = link;
             if (to == null) {
-                writePlain();
+                bytes.writeTo(connected());
                 return;
             }
             SocketChannel sink = connected();
             do {
                 if (!to.encrypted().hasRemaining()) {
                     answering = false;
-                    isLeft();
-                    to.encrypt(writing);
+                    to.encrypt(bytes.next());
                 }
                 while (to.encrypted().hasRemaining() && sink.write(to.encrypted()) > 0) {
                     // Until it takes nothing more.
                 }
-            } while (!to.encrypted().hasRemaining() && (to.unfinished() || isLeft()));
-        }
-
-        private void writePlain() throws IOException {
-            while (isLeft()) {
-                long count =
-                        following.isEmpty() || writing.remaining() >= CALL_BYTES
-                                ? writeOne()
-                                : writeSeveral();
-                if (count == 0) {
-                    return;
-                }
-            }
-        }
-
-        private int writeOne() throws IOException {
-            int end = writing.limit();
-            writing.limit(Math.min(end, writing.position() + CALL_BYTES));
-            try {
-                return connected().write(writing);
-            } finally {
-                writing.limit(end);
-            }
-        }
-
-        /** What stands before a large value leaves together with its beginning. */
-        private long writeSeveral() throws IOException {
-            ByteBuffer next = following.element();
-            int end = next.limit();
-            next.limit(Math.min(end, next.position() + CALL_BYTES - writing.remaining()));
-            try {
-                return connected().write(new ByteBuffer[] {writing, next});
-            } finally {
-                next.limit(end);
-            }
+            } while (!to.encrypted().hasRemaining() && (to.unfinished() || bytes.isLeft()));
         }
 
         private synchronized void lag() {
@@ -768,20 +609,20 @@ final class PeerSocket extends Socket {
 
         private void awaitWritable(long millis) throws IOException {
             if (selector == null) {
-                selector = selectorFor(SelectionKey.OP_WRITE);
+                selector = selectors.open(connected(), SelectionKey.OP_WRITE);
             }
-            await(selector, millis);
+            SocketSelectors.await(selector, millis);
         }
 
         private synchronized boolean awaitLag() {
-            while (!lagging && !closed) {
+            while (!lagging && !isClosed()) {
                 try {
                     wait();
                 } catch (InterruptedException e) {
                     LOG.debug("The end of the connection ends this thread, nothing else", e);
                 }
             }
-            return !closed;
+            return !isClosed();
         }
 
         private void closeQuietly() {
@@ -790,17 +631,6 @@ final class PeerSocket extends Socket {
             } catch (IOException e) {
                 LOG.debug("Cannot close {}", PeerSocket.this, e);
             }
-        }
-    }
-
-    /** A value that is not copied, and what is collected before it. */
-    private static final class Shared {
-        final int behind;
-        final byte[] value;
-
-        Shared(int behind, byte[] value) {
-            this.behind = behind;
-            this.value = value;
         }
     }
 
@@ -813,7 +643,7 @@ final class PeerSocket extends Socket {
 
     @Override
     public void connect(SocketAddress address, int timeout) throws IOException {
-        if (closed) {
+        if (isClosed()) {
             throw new SocketException("Socket closed");
         }
         if (channel != null) {
@@ -831,7 +661,7 @@ final class PeerSocket extends Socket {
             }
             done = true;
         } finally {
-            if (!done || closed) {
+            if (!done || isClosed()) {
                 close();
                 connecting.close();
             }
@@ -856,13 +686,8 @@ final class PeerSocket extends Socket {
 
     @Override
     public void close() throws IOException {
-        List<Selector> open;
-        synchronized (selectors) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-            open = List.copyOf(selectors);
+        if (!selectors.end()) {
+            return;
         }
         output.wake();
         SocketChannel ended = channel;
@@ -872,9 +697,7 @@ final class PeerSocket extends Socket {
                 ended.close();
             }
         } finally {
-            for (Selector each : open) {
-                each.close();
-            }
+            selectors.close();
         }
     }
 
@@ -897,7 +720,7 @@ final class PeerSocket extends Socket {
 
     @Override
     public boolean isClosed() {
-        return closed;
+        return selectors.isEnded();
     }
 
     @Override
