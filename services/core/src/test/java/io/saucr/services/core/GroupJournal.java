@@ -3,6 +3,7 @@ package io.saucr.services.core;
 import io.saucr.services.core.ServiceWorld.Written;
 import io.saucr.services.core.speculation.Decision;
 import io.saucr.services.core.speculation.VersionRecord;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
@@ -11,6 +12,7 @@ import io.saucr.services.core.speculation.Vertex;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -38,6 +40,10 @@ final class GroupJournal {
     private final List<Entry> entries = new ArrayList<>();
 
     private int synced;
+
+    /** Which version the journal notes as final. */
+    private long noted;
+
     private final TreeMap<Long, Layer> layers = new TreeMap<>();
     private List<Written> sealed = new ArrayList<>();
     private List<Written> open = new ArrayList<>();
@@ -49,6 +55,7 @@ final class GroupJournal {
 
     /** As a start finds it that has so many entries. */
     private void load(int count) {
+        noted = 0;
         versions = Versions.of(member, baseWorld, baseVersion);
         layers.clear();
         layers.put(baseVersion, new Layer(baseTurn, VersionVector.NONE));
@@ -58,8 +65,7 @@ final class GroupJournal {
             versions = versions.recovered(each.record());
             if (each.record() instanceof Sealed it) {
                 add(it, each.turns());
-            } else {
-                Passed it = (Passed) each.record();
+            } else if (each.record() instanceof Passed it) {
                 drop(it.kept());
                 free(it);
             }
@@ -106,6 +112,9 @@ final class GroupJournal {
     }
 
     void seal() {
+        Optional<Bounded> note = versions.toNote(noted);
+        note.ifPresent(it -> entries.add(new Entry(it, List.of())));
+        noted = note.map(Bounded::version).orElse(noted);
         Sealed it = versions.seal();
         entries.add(new Entry(it, List.copyOf(open)));
         versions = versions.sealed();
@@ -154,10 +163,11 @@ final class GroupJournal {
     long syncedTurn() {
         long last = baseVersion;
         for (Entry each : entries.subList(0, synced)) {
-            last =
-                    each.record() instanceof Sealed it
-                            ? it.version()
-                            : ((Passed) each.record()).kept();
+            if (each.record() instanceof Sealed it) {
+                last = it.version();
+            } else if (each.record() instanceof Passed it) {
+                last = it.kept();
+            }
         }
         return lastTurn(last);
     }

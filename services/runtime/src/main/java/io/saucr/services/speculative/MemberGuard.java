@@ -12,6 +12,7 @@ import io.saucr.services.core.speculation.Decision;
 import io.saucr.services.core.speculation.GroupHead;
 import io.saucr.services.core.speculation.Listing;
 import io.saucr.services.core.speculation.VersionRecord;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
 import io.saucr.services.core.speculation.Versions;
@@ -67,6 +68,12 @@ final class MemberGuard
 
     /** So many versions at most are not final, before no input is taken (D14). */
     static final int MOST_NOT_FINAL = 256;
+
+    /**
+     * So many versions are sealed before the log notes which of them are final: a start lists so
+     * many at most, and those that are not final.
+     */
+    static final int NOTED_AFTER = 256;
 
     /** A version of so many bytes is sealed at once. */
     private static final long SEALED_AT_BYTES = 1 << 20;
@@ -166,6 +173,11 @@ final class MemberGuard
     private boolean sealIsDue;
     private boolean sealIsPlanned;
     private long sealedNanos;
+
+    /** How many versions were sealed since the log noted which are final, and what it noted. */
+    private int unnoted;
+
+    private long noted;
     private boolean led;
     private long calmUntilNanos;
     private boolean leaving;
@@ -487,6 +499,7 @@ final class MemberGuard
         }
         Sealed sealed = versions.seal();
         byte[] turns = DeltaFormat.bytes(Delta.join(open), openChanges.joined());
+        note();
         unsynced++;
         log.seal(sealed, newestTurn, turns);
         versions = versions.sealed();
@@ -495,6 +508,18 @@ final class MemberGuard
         open = new ArrayList<>();
         openChanges = new Changes.Joiner();
         openBytes = 0;
+    }
+
+    /** Notes what the group has announced as final, where that is due. */
+    private void note() {
+        unnoted++;
+        Optional<Bounded> due = unnoted < NOTED_AFTER ? Optional.empty() : versions.toNote(noted);
+        if (due.isPresent()) {
+            unsynced++;
+            log.note(due.get());
+            noted = due.get().version();
+            unnoted = 0;
+        }
     }
 
     /** Hears of the log; its thread. */

@@ -1,6 +1,7 @@
 package io.saucr.services.speculative;
 
 import io.saucr.services.core.speculation.VersionRecord;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.Versions;
@@ -54,7 +55,7 @@ final class VersionLog implements AutoCloseable {
     private final Membership membership;
     private Journal journal;
 
-    /** The base, then what survives above it, in order. Bytes go once they were read. */
+    /** The base, then what survives above it, in order. */
     private final List<Layer> layers = new ArrayList<>();
 
     private boolean read;
@@ -155,23 +156,14 @@ final class VersionLog implements AutoCloseable {
      * Reads the turns above the base that are not dropped; several that are one version come as
      * one, under the number of the last. Once, before the first version that is sealed.
      *
-     * @throws IOException of the reader
+     * @throws IOException of the reader, or where the disk fails
      */
     synchronized void turns(Recovered.TurnReader reader) throws IOException {
         if (read) {
             throw new IllegalStateException("turns are read once, before versions are sealed");
         }
         read = true;
-        for (int index = 1; index < layers.size(); index++) {
-            Layer each = layers.get(index);
-            reader.turn(each.lastTurn(), each.turns().asReadOnlyBuffer());
-            layers.set(index, without(each));
-        }
-    }
-
-    private static Layer without(Layer of) {
-        return new Layer(
-                of.position(), of.world(), of.version(), of.lastTurn(), ByteBuffer.allocate(0));
+        recovered.turns(SurvivingVersions.reading(layers.subList(1, layers.size()), reader));
     }
 
     /**
@@ -238,7 +230,21 @@ final class VersionLog implements AutoCloseable {
         read = true;
         long position = append(sealed, VersionFormat.bytes(sealed, lastTurn, turns));
         newest = sealed.version();
-        layers.add(new Layer(position, world, newest, lastTurn, ByteBuffer.allocate(0)));
+        layers.add(new Layer(position, world, newest, lastTurn));
+    }
+
+    /**
+     * Appends a note of what is final. Does not wait for the disk.
+     *
+     * @throws IllegalArgumentException where it is of another world or a version that is not there
+     * @throws io.saucr.services.journal.DeadJournalException where the disk failed
+     */
+    synchronized void note(Bounded bounded) {
+        if (bounded.world() != world || bounded.version() > newest) {
+            throw new IllegalArgumentException(
+                    bounded + " does not follow on version " + newest + " of world " + world);
+        }
+        long unused = append(bounded, VersionFormat.bytes(bounded));
     }
 
     /**
@@ -335,7 +341,7 @@ final class VersionLog implements AutoCloseable {
         }
         long base = recovered.base().turn();
         long turn = Math.max(Math.max(position, lastTurn()), base + 1);
-        Layer of = new Layer(turn, world, newest, turn, ByteBuffer.allocate(0));
+        Layer of = new Layer(turn, world, newest, turn);
         Base.Sections all = sections.apply(turn);
         recovered
                 .base()

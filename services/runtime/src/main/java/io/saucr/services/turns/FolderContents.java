@@ -192,9 +192,8 @@ public record FolderContents(
                 core = new ServiceCore(files.name().get(), files.incarnations(), Limits.standard());
                 files.sections(this::section);
                 files.turns(this::turn);
-                for (SurvivingVersions.Layer each :
-                        survived.map(SurvivingVersions::layers).orElse(List.of())) {
-                    recover(each.lastTurn(), each.turns());
+                if (survived.isPresent()) {
+                    files.turns(SurvivingVersions.reading(survived.get().layers(), this::recover));
                 }
             } catch (IOException | RuntimeException e) {
                 unread.add(

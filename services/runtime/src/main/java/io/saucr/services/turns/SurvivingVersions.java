@@ -1,11 +1,13 @@
 package io.saucr.services.turns;
 
 import io.saucr.services.core.speculation.VersionRecord;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.Versions;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.Membership;
+import io.saucr.services.journal.Recovered;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
@@ -15,12 +17,14 @@ import java.io.OutputStream;
 import java.io.UTFDataFormatException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 
 /**
  * Decides which turns in the journal of a group's member survive: all above the base, apart from
  * versions that a later passage did not keep (D10). First {@link #base}, where a base names a
- * version, then each record above it, in order. One thread.
+ * version, then each record above it, in order. Keeps no turns: {@link #reading} shows them where
+ * all records are read once more. One thread.
  */
 public final class SurvivingVersions {
 
@@ -36,9 +40,8 @@ public final class SurvivingVersions {
      * @param world in which it was recorded
      * @param version its number; of turns from before the service was a member, that of the base
      * @param lastTurn the newest turn in it
-     * @param turns as {@link DeltaFormat#read} takes them
      */
-    public record Layer(long position, long world, long version, long lastTurn, ByteBuffer turns) {}
+    public record Layer(long position, long world, long version, long lastTurn) {}
 
     private final String group;
     private final List<VersionRecord> records = new ArrayList<>();
@@ -59,7 +62,7 @@ public final class SurvivingVersions {
     }
 
     private void base(long ofWorld, long version, long lastTurn, long position) {
-        base = new Layer(position, ofWorld, version, lastTurn, ByteBuffer.allocate(0));
+        base = new Layer(position, ofWorld, version, lastTurn);
         world = ofWorld;
         newest = version;
     }
@@ -126,18 +129,42 @@ public final class SurvivingVersions {
         VersionRecord record = entry.version().orElse(null);
         if (record instanceof Passed passed) {
             pass(position, passed);
+        } else if (record instanceof Bounded bounded) {
+            expect(
+                    bounded.world() == world && bounded.version() <= newest,
+                    position,
+                    bounded + " in world " + world + " behind version " + newest);
+            // It says all that these do; its own version stays, as it may be the newest.
+            records.removeIf(
+                    it ->
+                            it instanceof Bounded
+                                    || (it instanceof Sealed each
+                                            && each.version() < bounded.version()));
+            records.add(bounded);
         } else if (record instanceof Sealed sealed) {
             expect(
                     sealed.world() == world && sealed.version() > newest,
                     position,
                     sealed + " in world " + world + " behind version " + newest);
             newest = sealed.version();
-            records.add(sealed);
-            add(new Layer(position, world, newest, entry.lastTurn(), entry.turns()));
+            note(sealed);
+            add(new Layer(position, world, newest, entry.lastTurn()));
         } else {
             expect(records.isEmpty(), position, "a turn of no version behind versions");
-            add(new Layer(position, world, newest, entry.lastTurn(), entry.turns()));
+            add(new Layer(position, world, newest, entry.lastTurn()));
         }
+    }
+
+    /** Of versions in a row without dependencies the last one says all (D14). */
+    private void note(Sealed sealed) {
+        int last = records.size() - 1;
+        if (last >= 0
+                && records.get(last) instanceof Sealed before
+                && before.dependencies().isNone()
+                && sealed.dependencies().isNone()) {
+            records.remove(last);
+        }
+        records.add(sealed);
     }
 
     private void add(Layer layer) throws IOException {
@@ -165,6 +192,24 @@ public final class SurvivingVersions {
         if (!fits) {
             throw new IOException("record " + position + " cannot be there: it is " + what);
         }
+    }
+
+    /**
+     * Shows the turns of those that survive, where all records are read once more from the first.
+     *
+     * @param layers that survive, in order
+     * @param into takes what {@link DeltaFormat#read} does, under the number of its last turn
+     */
+    public static Recovered.TurnReader reading(List<Layer> layers, Recovered.TurnReader into) {
+        Iterator<Layer> left = layers.iterator();
+        Layer[] next = {left.hasNext() ? left.next() : null};
+        return (position, content) -> {
+            Layer here = next[0];
+            if (here != null && here.position() == position) {
+                next[0] = left.hasNext() ? left.next() : null;
+                into.turn(here.lastTurn(), VersionFormat.read(position, content).turns());
+            }
+        };
     }
 
     /** What its member knows of its versions. */

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.dataformat.cbor.CBORFactory;
 import io.saucr.services.core.speculation.GroupHead;
 import io.saucr.services.core.speculation.VersionRecord;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
@@ -20,14 +21,16 @@ import java.util.Optional;
  * The bytes of a record in the journal of a group's member (D5, D10). CBOR: one array of format 2,
  * kind and fields. A version (kind 1) has its world, number, last turn, dependencies as an array of
  * member and version in turn, and the turns as {@link DeltaFormat} writes them, in one byte string.
- * A passage (kind 2) has its world, cut and newest kept version. What begins with format 1 is a
- * turn that the service made before it was a member. Any thread.
+ * A passage (kind 2) has its world, cut and newest kept version. A note of what is final (kind 3)
+ * has its world and version. What begins with format 1 is a turn that the service made before it
+ * was a member. Any thread.
  */
 public final class VersionFormat {
 
     private static final int FORMAT = 2;
     private static final int SEALED = 1;
     private static final int PASSED = 2;
+    private static final int BOUNDED = 3;
 
     private static final CBORFactory FACTORY = new CBORFactory();
 
@@ -35,8 +38,8 @@ public final class VersionFormat {
      * A record.
      *
      * @param version what it says; empty of a turn that was made before the service was a member
-     * @param lastTurn the newest turn in it; 0 of a passage
-     * @param turns as {@link DeltaFormat#read} takes them; nothing of a passage
+     * @param lastTurn the newest turn in it; 0 of a record without turns
+     * @param turns as {@link DeltaFormat#read} takes them; nothing of a record without turns
      */
     public record Entry(Optional<VersionRecord> version, long lastTurn, ByteBuffer turns) {}
 
@@ -81,6 +84,17 @@ public final class VersionFormat {
                 });
     }
 
+    /** The bytes of a note of what is final. */
+    public static byte[] bytes(Bounded bounded) {
+        return write(
+                0,
+                out -> {
+                    out.writeNumber(BOUNDED);
+                    out.writeNumber(bounded.world());
+                    out.writeNumber(bounded.version());
+                });
+    }
+
     private interface Fields {
         void writeTo(JsonGenerator out) throws IOException;
     }
@@ -120,7 +134,10 @@ public final class VersionFormat {
             if (kind == SEALED) {
                 entry = sealed(in, position);
             } else if (kind == PASSED) {
-                entry = passed(in, position);
+                long world = number(in, position);
+                entry = turnless(new Passed(world, number(in, position), number(in, position)));
+            } else if (kind == BOUNDED) {
+                entry = turnless(new Bounded(number(in, position), number(in, position)));
             } else {
                 throw new IOException(
                         "record "
@@ -161,10 +178,8 @@ public final class VersionFormat {
         return new Entry(Optional.of(sealed), lastTurn, turns);
     }
 
-    private static Entry passed(JsonParser in, long position) throws IOException {
-        long world = number(in, position);
-        Passed passed = new Passed(world, number(in, position), number(in, position));
-        return new Entry(Optional.of(passed), 0, ByteBuffer.allocate(0));
+    private static Entry turnless(VersionRecord record) {
+        return new Entry(Optional.of(record), 0, ByteBuffer.allocate(0));
     }
 
     private static long number(JsonParser in, long position) throws IOException {

@@ -7,6 +7,7 @@ import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.speculation.Decision;
 import io.saucr.services.core.speculation.VersionRecord;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
@@ -74,7 +75,8 @@ final class MemberLives {
                     layers.add(new Layer(sealed.version(), each.turn(), each.said()));
                 } else if (!each.said().isEmpty()) {
                     layers.add(new Layer(last.version(), each.turn(), each.said()));
-                } else {
+                } else if (record == null) {
+                    // It left. A note says no more than what was final already.
                     layers.set(
                             layers.size() - 1, new Layer(last.version(), each.turn(), last.said()));
                 }
@@ -113,6 +115,7 @@ final class MemberLives {
     int drops;
     int leaves;
     int folds;
+    int notes;
 
     MemberLives(long seed) {
         disk = new SimulatedDisk(seed);
@@ -307,6 +310,7 @@ final class MemberLives {
                             return leave();
                         }
                     }
+                    case 4 -> note();
                     default -> seal();
                 }
                 if (random.nextInt(3) == 0 && !heard.await(entries.size())) {
@@ -329,6 +333,20 @@ final class MemberLives {
             Entry entry = new Entry(Optional.of(sealed), turn, text());
             entries.add(entry);
             log.seal(sealed, turn, bytes(turn, entry.said()));
+        }
+
+        /** The group announces some of what is on disk, and the log notes it. */
+        private void note() {
+            List<Sealed> reported = versions.reportable();
+            if (!reported.isEmpty()) {
+                long own = reported.get(random.nextInt(reported.size())).version();
+                long before = versions.boundary().at(0);
+                versions = versions.bounded(versions.world(), VersionVector.of(own));
+                Bounded noted = versions.toNote(before).orElseThrow();
+                entries.add(new Entry(Optional.of(noted), 0, ""));
+                log.note(noted);
+                notes++;
+            }
         }
 
         private void pass() {

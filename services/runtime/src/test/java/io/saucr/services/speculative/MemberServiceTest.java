@@ -18,11 +18,14 @@ import io.saucr.services.client.BirthClient;
 import io.saucr.services.client.PlainClient;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
+import io.saucr.services.core.speculation.Listing;
 import io.saucr.services.core.speculation.Vertex;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
+import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.journal.ServiceFolder;
 import io.saucr.services.local.LocalService;
 import io.saucr.services.net.Awaited;
 import io.saucr.services.turns.Guard.Speculation.Taking;
@@ -35,9 +38,12 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -347,6 +353,43 @@ class MemberServiceTest {
         assertThat(trips.service.guard().isSpeculating()).isFalse();
     }
 
+    /** Else what a start says of itself would be as long as its journal. */
+    @Test
+    void d14AStartListsFewVersionsThoughItsJournalHasMany() throws Exception {
+        Member trips = new Member("trips");
+        Member hotels = new Member("hotels");
+        Client ann = client("trips");
+        int most = MemberGuard.MOST_NOT_FINAL + MemberGuard.NOTED_AFTER;
+        int next = 1;
+        Deque<CompletableFuture<Booked>> asked = new ArrayDeque<>();
+        while (hotels.service.guard().status().finalVersion() < 2L * most) {
+            asked.add(book(ann, next++, "hotels"));
+            if (asked.size() > 8) {
+                get(asked.remove());
+            }
+        }
+        for (CompletableFuture<Booked> each : asked) {
+            get(each);
+        }
+        hotels.kill();
+        JournalOptions options = new JournalOptions(ForceMode.always(), 16 << 10);
+        Path path = Path.of("/simulated/hotels");
+        try (ServiceFolder folder =
+                        ServiceFolder.openMember(
+                                hotels.disk, path, "hotels", GROUP, new SecureRandom());
+                VersionLog log = VersionLog.open(folder, GROUP, options)) {
+            Listing listing = log.versions(1).listing();
+            assertThat(log.newest()).isGreaterThanOrEqualTo(2L * most);
+            assertThat(listing.base()).isPositive();
+            assertThat(listing.versions().size()).isLessThanOrEqualTo(most);
+            int[] versions = new int[1];
+            log.turns((turn, bytes) -> versions[0]++);
+            assertThat(versions[0]).isGreaterThan(most);
+        }
+        hotels.start();
+        assertThat(hotels.booked()).hasSize(next - 1).isEqualTo(trips.booked());
+    }
+
     @Test
     void d14NoInputIsTakenBeyondAsManyVersionsThatAreNotFinal() throws Exception {
         Member trips = new Member("trips");
@@ -522,6 +565,28 @@ class MemberServiceTest {
         Body body = new Body("none", new byte[0]);
         return new Frame.Tagged(
                 new Vertex(member, world, 1), new Frame.Msg(9, 0, Optional.empty(), body));
+    }
+
+    @Test
+    void d10NothingOfAWorldIsSaidBeforeThePassageToItIsOnDisk() throws Exception {
+        Member trips = new Member("trips");
+        Member hotels = new Member("hotels");
+        get(book(client("trips"), 1, "hotels"));
+        hotels.disk.hold();
+        trips.kill();
+        trips.start();
+        MemberGuard guard = hotels.service.guard();
+        Awaited.until("hotels hears the decision", () -> guard.world() == 2);
+        Awaited.until("its disk is waited for", hotels.disk::isWaitedFor);
+        assertThat(guard.listing()).isEmpty();
+        CompletableFuture<Booked> second = book(named("bob", "hotels"), 2);
+        // Another member is not held up by that.
+        assertThat(trips.booked()).containsExactly(1);
+        assertThat(guard.listing()).isEmpty();
+        assertThat(second).isNotDone();
+        hotels.disk.release();
+        assertThat(get(second)).isEqualTo(new Booked(2));
+        assertThat(guard.listing()).isPresent();
     }
 
     @Test

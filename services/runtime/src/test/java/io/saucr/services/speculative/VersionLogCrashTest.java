@@ -32,6 +32,7 @@ class VersionLogCrashTest {
         int drops = 0;
         int leaves = 0;
         int folds = 0;
+        int notes = 0;
         for (int call = 1; call <= 150; call++) {
             for (Cut cut : Cut.values()) {
                 MemberLives lives = new MemberLives(call);
@@ -53,6 +54,7 @@ class VersionLogCrashTest {
                 drops += lives.drops;
                 leaves += lives.leaves;
                 folds += lives.folds;
+                notes += lives.notes;
             }
         }
         assertThat(calls(1)).isGreaterThan(50);
@@ -60,6 +62,7 @@ class VersionLogCrashTest {
         assertThat(drops).isGreaterThan(150);
         assertThat(leaves).isGreaterThan(30);
         assertThat(folds).isGreaterThan(150);
+        assertThat(notes).isGreaterThan(150);
     }
 
     /** Whether lives between power cuts show it when a call does nothing. */

@@ -9,7 +9,9 @@ import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.journal.SegmentHeader;
 import io.saucr.services.core.speculation.Decision;
+import io.saucr.services.core.speculation.Listing;
 import io.saucr.services.core.speculation.VersionRecord;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
@@ -163,7 +165,9 @@ class VersionLogTest {
             assertThat(member.said).containsExactly("one", "two");
             assertThat(member.turns).containsExactly(2L, 7L);
             assertThat(member.versions.newest()).isEqualTo(2);
-            assertThat(member.versions.listing().versions()).hasSize(2);
+            // Both are final by their own fsync, so the newest says it of the other (D14).
+            assertThat(member.versions.listing().versions())
+                    .containsExactly(new Sealed(1, 2, VersionVector.NONE));
             assertThat(member.log.lastTurn()).isEqualTo(7);
         }
     }
@@ -206,6 +210,53 @@ class VersionLogTest {
     }
 
     @Test
+    void d14AStartListsOnlyWhatIsBehindTheNoteOfWhatIsFinal() throws Exception {
+        try (Running member = begun()) {
+            for (int turn = 1; turn <= 4; turn++) {
+                member.versions = member.versions.took(new Vertex(1, 1, turn));
+                member.seal(turn, "turn " + turn);
+            }
+            member.versions = member.versions.bounded(1, VersionVector.of(3, 3));
+            member.log.note(member.versions.toNote(0).orElseThrow());
+            assertThat(member.synced.take()).isEqualTo(new Bounded(1, 3));
+            member.seal(5, "turn 5");
+        }
+        try (Running member = begun()) {
+            assertThat(member.turns).containsExactly(1L, 2L, 3L, 4L, 5L);
+            assertThat(member.versions.listing().base()).isEqualTo(3);
+            assertThat(member.versions.listing().versions())
+                    .extracting(Sealed::version)
+                    .containsExactly(4L, 5L);
+            member.pass(3);
+        }
+        try (Running member = begun()) {
+            assertThat(member.turns).containsExactly(1L, 2L, 3L);
+            assertThat(member.versions.world()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void d14ANoteStandsForThoseBeforeItBehindAPassageToo() throws Exception {
+        try (Running member = begun()) {
+            member.seal(1, "one");
+            member.pass(0);
+            for (int version = 1; version <= 2; version++) {
+                if (version == 2) {
+                    member.seal(2, "two");
+                }
+                member.versions = member.versions.bounded(2, VersionVector.of(version));
+                member.log.note(new Bounded(2, version));
+                assertThat(member.synced.take()).isEqualTo(new Bounded(2, version));
+            }
+        }
+        try (Running member = begun()) {
+            assertThat(member.said).containsExactly("one", "two");
+            assertThat(member.versions.listing())
+                    .isEqualTo(new Listing(2, 2, List.of(), VersionVector.of(2)));
+        }
+    }
+
+    @Test
     void whatDoesNotFollowIsRefusedAndNothingIsAppended() throws Exception {
         try (Running member = begun()) {
             member.seal(1, "one");
@@ -223,6 +274,10 @@ class VersionLogTest {
                     .isInstanceOf(IllegalArgumentException.class);
             for (Passed passed : List.of(new Passed(1, 1, 1), new Passed(2, 2, 2))) {
                 assertThatThrownBy(() -> log.pass(passed))
+                        .isInstanceOf(IllegalArgumentException.class);
+            }
+            for (Bounded bounded : List.of(new Bounded(2, 1), new Bounded(1, 2))) {
+                assertThatThrownBy(() -> log.note(bounded))
                         .isInstanceOf(IllegalArgumentException.class);
             }
         }
@@ -417,6 +472,8 @@ class VersionLogTest {
                         VersionFormat.bytes(second, 2, bytes(2, "of another world")),
                         VersionFormat.bytes(new Passed(1, 0, 0)),
                         VersionFormat.bytes(new Passed(2, 2, 2)),
+                        VersionFormat.bytes(new Bounded(2, 1)),
+                        VersionFormat.bytes(new Bounded(1, 2)),
                         bytes(2, "a turn of no version"),
                         new byte[] {1, 2, 3})) {
             SimulatedDisk other = copy(disk.content(SEGMENT));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.VersionVector;
@@ -58,6 +59,14 @@ class VersionFormatTest {
     }
 
     @Test
+    void d14ANoteOfWhatIsFinalIsReadAsItWasWritten() throws IOException {
+        VersionFormat.Entry entry = read(VersionFormat.bytes(new Bounded(3, 17)));
+        assertThat(entry.version()).contains(new Bounded(3, 17));
+        assertThat(entry.lastTurn()).isZero();
+        assertThat(entry.turns().hasRemaining()).isFalse();
+    }
+
+    @Test
     void aTurnFromBeforeTheMembershipStaysATurn() throws IOException {
         VersionFormat.Entry entry = read(turns());
         assertThat(entry.version()).isEmpty();
@@ -88,7 +97,10 @@ class VersionFormatTest {
         Random random = new Random(1);
         int refused = 0;
         for (byte[] whole :
-                List.of(VersionFormat.bytes(SEALED, 40, turns()), VersionFormat.bytes(PASSED))) {
+                List.of(
+                        VersionFormat.bytes(SEALED, 40, turns()),
+                        VersionFormat.bytes(PASSED),
+                        VersionFormat.bytes(new Bounded(3, 17)))) {
             for (int end = 0; end < whole.length; end++) {
                 byte[] part = new byte[end];
                 System.arraycopy(whole, 0, part, 0, end);

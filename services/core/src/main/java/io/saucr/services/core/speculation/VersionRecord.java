@@ -1,7 +1,8 @@
 package io.saucr.services.core.speculation;
 
 /** What a member's journal says of its versions. */
-public sealed interface VersionRecord permits VersionRecord.Sealed, VersionRecord.Passed {
+public sealed interface VersionRecord
+        permits VersionRecord.Sealed, VersionRecord.Passed, VersionRecord.Bounded {
 
     /**
      * A version, with all of its turns (D5).
@@ -15,6 +16,23 @@ public sealed interface VersionRecord permits VersionRecord.Sealed, VersionRecor
         public Sealed {
             if (world < 1 || version < 1) {
                 throw new IllegalArgumentException("version " + version + " of world " + world);
+            }
+        }
+    }
+
+    /**
+     * The group has announced that versions of the member are final (D6). A start lists none of
+     * them, so what it lists is no longer than what was not final (D14).
+     *
+     * @param world in which that was announced
+     * @param version the newest of them
+     */
+    record Bounded(long world, long version) implements VersionRecord {
+
+        public Bounded {
+            if (world < 1 || version < 1) {
+                throw new IllegalArgumentException(
+                        "final up to version " + version + " of world " + world);
             }
         }
     }

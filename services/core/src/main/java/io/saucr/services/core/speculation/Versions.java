@@ -1,5 +1,6 @@
 package io.saucr.services.core.speculation;
 
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import java.util.ArrayList;
@@ -94,7 +95,11 @@ public final class Versions {
         if (record instanceof Sealed sealed) {
             List<Sealed> more = new ArrayList<>(above);
             more.add(sealed);
-            return with(boundary, more, sealed.version(), sealed.version() + 1);
+            long newest = sealed.version();
+            return with(boundary, shortened(more, newest), newest, newest + 1);
+        }
+        if (record instanceof Bounded it) {
+            return bounded(it.world(), VersionVector.NONE.with(member, it.version()));
         }
         Passed passage = (Passed) record;
         List<Sealed> kept = new ArrayList<>();
@@ -213,11 +218,10 @@ public final class Versions {
     public Versions forced(VersionRecord record) {
         if (record instanceof Sealed sealed) {
             return above.contains(sealed)
-                    ? with(boundary, shortened(sealed.version()), sealed.version(), open)
+                    ? with(boundary, shortened(above, sealed.version()), sealed.version(), open)
                     : this;
         }
-        Passed passage = (Passed) record;
-        if (passage.world() != world || passed) {
+        if (!(record instanceof Passed passage) || passage.world() != world || passed) {
             return this;
         }
         List<Sealed> free = new ArrayList<>();
@@ -244,9 +248,9 @@ public final class Versions {
      * alone, as each of them is final once what is before the first one is (D7). So the list stays
      * short though no coordinator announces anything (D14).
      */
-    private List<Sealed> shortened(long onDisk) {
+    private static List<Sealed> shortened(List<Sealed> all, long onDisk) {
         List<Sealed> left = new ArrayList<>();
-        for (Sealed each : above) {
+        for (Sealed each : all) {
             int last = left.size() - 1;
             if (each.version() <= onDisk
                     && each.dependencies().isNone()
@@ -273,6 +277,17 @@ public final class Versions {
     }
 
     // ---- what is final
+
+    /**
+     * What the journal gets now and then, before a version is sealed: which versions the group has
+     * announced as final.
+     *
+     * @param noted up to where the journal has it
+     */
+    public Optional<Bounded> toNote(long noted) {
+        long own = boundary.at(member);
+        return own > noted ? Optional.of(new Bounded(world, own)) : Optional.empty();
+    }
 
     /** More is final, if it is of this world. */
     public Versions bounded(long of, VersionVector more) {

@@ -3,6 +3,7 @@ package io.saucr.services.core.speculation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.services.core.speculation.VersionRecord.Bounded;
 import io.saucr.services.core.speculation.VersionRecord.Passed;
 import io.saucr.services.core.speculation.VersionRecord.Sealed;
 import io.saucr.services.core.speculation.Versions.Taking;
@@ -146,6 +147,37 @@ class VersionsTest {
         // A number comes again.
         assertThat(there.recovered(new Sealed(2, 2, VersionVector.NONE)).finalVersion())
                 .isEqualTo(2);
+    }
+
+    @Test
+    void d14AStartListsNoMoreThanWhatWasNotFinal() {
+        Versions alone = NEW;
+        for (int version = 1; version <= 1_000; version++) {
+            alone = alone.recovered(new Sealed(1, version, VersionVector.NONE));
+        }
+        assertThat(alone.listing().versions())
+                .containsExactly(new Sealed(1, 1_000, VersionVector.NONE));
+        Versions others = NEW;
+        for (int version = 1; version <= 1_000; version++) {
+            others = others.recovered(new Sealed(1, version, VersionVector.of(0, version)));
+        }
+        assertThat(others.listing().versions()).hasSize(1_000);
+        Versions noted = others.recovered(new Bounded(1, 990));
+        assertThat(noted.listing().base()).isEqualTo(990);
+        assertThat(noted.listing().versions()).hasSize(10);
+        assertThat(noted.finalVersion()).isEqualTo(990);
+        assertThatThrownBy(() -> noted.pass(new Decision(2, VersionVector.of(989))))
+                .isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void d14WhatIsAnnouncedAsFinalIsNotedOnce() {
+        Versions one = synced(NEW.took(from(1, 1)));
+        assertThat(one.toNote(0)).isEmpty();
+        Versions known = one.bounded(1, VersionVector.of(1, 1));
+        assertThat(known.toNote(0)).contains(new Bounded(1, 1));
+        assertThat(known.toNote(1)).isEmpty();
+        assertThat(known.forced(new Bounded(1, 1)).listing()).isEqualTo(known.listing());
     }
 
     /** A decision cut the member to its reports, and it keeps more, which was final before (D7). */

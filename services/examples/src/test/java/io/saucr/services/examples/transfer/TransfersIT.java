@@ -27,7 +27,7 @@ class TransfersIT {
 
     /** Around all branches; each third one asks for more than there can be. */
     private static Transfers.Move move(int number) {
-        long cents = number % 3 == 2 ? BRANCHES * CENTS + 1 : 1 + number % 7;
+        long cents = number % 3 == 2 ? BRANCHES * CENTS + 1 : 1L + number % 7;
         return new Transfers.Move(
                 "transfer-" + number,
                 List.of(
