@@ -44,6 +44,22 @@ final class Chain implements AutoCloseable {
             this.hasGroup = hasGroup;
             this.meaning = meaning;
         }
+
+        /**
+         * Runs a service.
+         *
+         * @param group its path; not used where the mode has none
+         */
+        RunningService run(
+                Services place, Function<State, ? extends Service> constructor, String group)
+                throws IOException, InterruptedException {
+            return switch (this) {
+                case ALWAYS -> place.run(constructor, Protection.local().force(ForceMode.always()));
+                case OS -> place.run(constructor, Protection.local().force(ForceMode.os()));
+                case OFF -> place.run(constructor, Protection.speculative(group).off());
+                case GROUP -> place.run(constructor, Protection.speculative(group));
+            };
+        }
     }
 
     private static final Address ANY_PORT = new Address("127.0.0.1", 0);
@@ -140,13 +156,12 @@ final class Chain implements AutoCloseable {
                             ? Services.at(ensemble + "/chain-" + length + "/" + name(number))
                             : Services.without(name(number), Map.copyOf(addresses));
             RunningService running =
-                    run(
+                    mode.run(
                             place.folder(folder.resolve(name(number)))
                                     .listen(ANY_PORT)
                                     .segmentBytes(SEGMENT_BYTES)
                                     .onHalt(Halt.process()),
                             state -> new Step(state, number, length),
-                            mode,
                             "/groups/chain-" + length);
             services.add(0, running);
             addresses.put(name(number), running.address());
@@ -156,17 +171,6 @@ final class Chain implements AutoCloseable {
                             .client());
         }
         Hello unused = clients.get(0).ask(new Begin(), Hello.class).get();
-    }
-
-    private static RunningService run(
-            Services place, Function<State, Service> constructor, Mode mode, String group)
-            throws IOException, InterruptedException {
-        return switch (mode) {
-            case ALWAYS -> place.run(constructor, Protection.local().force(ForceMode.always()));
-            case OS -> place.run(constructor, Protection.local().force(ForceMode.os()));
-            case OFF -> place.run(constructor, Protection.speculative(group).off());
-            case GROUP -> place.run(constructor, Protection.speculative(group));
-        };
     }
 
     /** Sends one request through all services, and returns when its answer is there. */

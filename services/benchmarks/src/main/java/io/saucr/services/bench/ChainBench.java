@@ -1,11 +1,8 @@
 package io.saucr.services.bench;
 
-import io.saucr.ensemble.FsyncShim;
 import io.saucr.services.bench.Rounds.Measurement;
 import io.saucr.services.bench.RoundsReport.Figure;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,41 +46,13 @@ final class ChainBench implements Callable<Integer> {
             description = "How many services are in a row (default: ${DEFAULT-VALUE}).")
     private List<Integer> lengths;
 
-    @Option(
-            names = "--force",
-            paramLabel = "MILLIS",
-            split = ",",
-            defaultValue = "0,1,5,10",
-            description =
-                    "How long each fsync takes at least, 0 for no added delay (default: ${DEFAULT-VALUE}).")
-    private List<Integer> forces;
-
-    @Option(
-            names = "--warm-up",
-            paramLabel = "MILLIS",
-            defaultValue = "3000",
-            description = "Requests before that do not count (default: ${DEFAULT-VALUE}).")
-    private int warmUpMillis;
-
-    @Option(
-            names = "--slice",
-            paramLabel = "MILLIS",
-            defaultValue = "2000",
-            description =
-                    "How long each number of services is measured with each delay (default: ${DEFAULT-VALUE}).")
-    private int sliceMillis;
+    @Mixin private SlowForces forces;
 
     @Override
     public Integer call() throws Exception {
         options.check();
         lengths.forEach(it -> RoundsOptions.check("--services", it, 1, 8));
-        forces.forEach(it -> RoundsOptions.check("--force", it, 0, 1_000));
-        RoundsOptions.check("--warm-up", warmUpMillis, 0, 600_000);
-        RoundsOptions.check("--slice", sliceMillis, 1, 600_000);
-        if (forces.stream().anyMatch(it -> it > 0) && !FsyncShim.available()) {
-            throw new IllegalArgumentException(
-                    "--force: no C compiler was found, which slower fsyncs need; --force 0 goes without");
-        }
+        forces.check();
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
         for (Chain.Mode mode : modes) {
             trials.put(
@@ -93,7 +62,7 @@ final class ChainBench implements Callable<Integer> {
         List<Measurement> measured = options.measure(trials);
         List<Figure> figures = new ArrayList<>();
         for (int length : lengths) {
-            forces.forEach(force -> figures.add(new Figure(figure(length, force), true)));
+            forces.millis().forEach(force -> figures.add(new Figure(figure(length, force), true)));
         }
         options.report(
                 options.folder(),
@@ -121,33 +90,15 @@ final class ChainBench implements Callable<Integer> {
             throws Exception {
         Map<String, Double> figures = new LinkedHashMap<>();
         for (int length : lengths) {
-            Path data = Files.createDirectory(folder.resolve("services-" + length));
-            FsyncShim shim =
-                    FsyncShim.available()
-                            ? FsyncShim.create(data, folder.resolve("shim-" + length), false)
-                            : null;
-            try (TalkingProcess process =
-                    new TalkingProcess(
-                            folder.resolve("log").resolve("services-" + length),
-                            List.of("-Xms256m", "-Xmx1g"),
-                            shim == null ? Map.of() : shim.environment(),
-                            ChainProcess.class,
-                            data.toString(),
-                            Integer.toString(length),
-                            mode.name(),
-                            ensemble,
-                            Integer.toString(warmUpMillis),
-                            Integer.toString(sliceMillis))) {
-                String unused = process.next("warm");
-                for (int force : forces) {
-                    if (shim != null) {
-                        shim.delay(Duration.ofMillis(force));
-                    }
-                    process.tell();
-                    String millis = process.next("millis");
-                    figures.put(figure(length, force), Double.parseDouble(millis));
-                }
-            }
+            forces.run(
+                    folder,
+                    "services-" + length,
+                    ChainProcess.class,
+                    List.of(Integer.toString(length), mode.name(), ensemble),
+                    (force, process) ->
+                            figures.put(
+                                    figure(length, force),
+                                    Double.parseDouble(process.next("millis"))));
         }
         return figures;
     }

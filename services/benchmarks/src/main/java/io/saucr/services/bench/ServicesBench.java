@@ -34,6 +34,7 @@ import picocli.CommandLine.Option;
             DhtBench.class,
             AuctionBench.class,
             ChainBench.class,
+            DseBench.class,
             KvBench.class,
             PauseBench.class,
             ParallelBench.class,
