@@ -472,10 +472,11 @@ class BackupArchiveIT {
         }
         ensemble.restart(down);
         ensemble.awaitServing();
-        // The first endpoint cannot continue the archive, and the second one can.
+        // The first endpoint cannot continue the archive, and the second one can: once the archive
+        // has
+        // the log of that one, either may give the backup.
         Said said = run(List.of(empty, down), "backup", "--to", archive.toString());
         assertThat(said.exitCode()).as(said.toString()).isZero();
-        assertThat(said.out()).contains(" of " + hosting.address(down).client() + ":");
         assertThat(archived("history-[^/]*")).hasSize(1);
         assertThat(fulls()).hasSize(2);
     }
