@@ -52,7 +52,7 @@ class ApplicationsBenchTest {
                         "--services=1,3",
                         "--force=0",
                         "--warm-up=0",
-                        "--slice=0.3",
+                        "--slice=300",
                         "--rounds=1",
                         "--work=" + folder.resolve("work"),
                         "--out=" + folder.resolve("out"));
