@@ -4,27 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands that run the paper's applications: what they refuse, and a run of the shortest. */
-class ApplicationsBenchTest {
+class ApplicationsBenchTest extends CommandRun {
 
     @TempDir private Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter errors = new StringWriter();
-
-    private int run(String... arguments) {
-        return ServicesBench.commandLine()
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(errors))
-                .execute(arguments);
-    }
 
     @Test
     void theSameSetIsFoundWithDurabilityAndWithout() {

@@ -2,26 +2,14 @@ package io.saucr.services.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command that compares ways to write to ZooKeeper. */
-class OnceBenchTest {
+class OnceBenchTest extends CommandRun {
 
     @TempDir private Path work;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter errors = new StringWriter();
-
-    private int run(String... arguments) {
-        return ServicesBench.commandLine()
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(errors))
-                .execute(arguments);
-    }
 
     @Test
     void everyContenderWritesToARealServer() {

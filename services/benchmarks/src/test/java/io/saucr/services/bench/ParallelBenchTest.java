@@ -4,25 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ParallelBenchTest {
+class ParallelBenchTest extends CommandRun {
 
     @TempDir private Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter errors = new StringWriter();
-
-    private int run(String... arguments) {
-        return ServicesBench.commandLine()
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(errors))
-                .execute(arguments);
-    }
 
     @Test
     void turnsAreCountedWithLanesAndWithout() throws Exception {
