@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -38,6 +37,7 @@ final class ParallelBench implements Callable<Integer> {
                     new Figure(AGAIN, false));
 
     @Mixin private RoundsOptions options;
+    @Mixin private ComputeOptions asking;
 
     @Option(
             names = "--lanes",
@@ -63,28 +63,13 @@ final class ParallelBench implements Callable<Integer> {
             description = "Of the state; a handler changes one (default: ${DEFAULT-VALUE}).")
     private List<Integer> keys;
 
-    @Option(
-            names = "--calls",
-            paramLabel = "N",
-            defaultValue = "16",
-            description = "Under way at the same time (default: ${DEFAULT-VALUE}).")
-    private int calls;
-
-    @Option(
-            names = "--seconds",
-            paramLabel = "SECONDS",
-            defaultValue = "5",
-            description = "After half of it that does not count (default: ${DEFAULT-VALUE}).")
-    private double seconds;
-
     @Override
     public Integer call() throws Exception {
         options.check();
-        RoundsOptions.check("--calls", calls, 1, 10_000);
         lanes.forEach(it -> RoundsOptions.check("--lanes", it, 0, 64));
         micros.forEach(it -> RoundsOptions.check("--micros", it, 0, 1_000_000));
         keys.forEach(it -> RoundsOptions.check("--keys", it, 1, 1_000_000));
-        RoundsOptions.checkSeconds(seconds);
+        asking.check();
         Path folder = options.folder();
         for (int each : micros) {
             for (int count : keys) {
@@ -106,7 +91,7 @@ final class ParallelBench implements Callable<Integer> {
                                 "handlers compute for about %,d us, %,d keys, %d calls under way",
                                 each,
                                 count,
-                                calls),
+                                asking.calls()),
                         trials,
                         FIGURES,
                         measured);
@@ -128,14 +113,12 @@ final class ParallelBench implements Callable<Integer> {
             try (Client client =
                     Services.without(ParallelServer.NAME, Map.of(ParallelServer.NAME, address))
                             .client()) {
-                ComputeLoad load = new ComputeLoad(client, each, count);
-                load.begin(calls);
-                TimeUnit.NANOSECONDS.sleep((long) (seconds * 5e8));
+                ComputeLoad load = asking.begin(client, each, count);
                 long done = load.done();
                 long again = again(server);
                 long processor = server.processorTime().toNanos();
                 long from = System.nanoTime();
-                TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
+                asking.measure();
                 double turns = load.done() - done;
                 double nanos = System.nanoTime() - from;
                 double used = server.processorTime().toNanos() - processor;

@@ -1,5 +1,6 @@
 package io.saucr.services.bench;
 
+import io.saucr.ensemble.Deadline;
 import io.saucr.services.Client;
 import io.saucr.services.Services;
 import io.saucr.services.bench.Rounds.Measurement;
@@ -7,12 +8,12 @@ import io.saucr.services.bench.RoundsReport.Figure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -45,6 +46,7 @@ final class RexBench implements Callable<Integer> {
     private static final int STARTING_SECONDS = 60;
 
     @Mixin private RoundsOptions options;
+    @Mixin private ComputeOptions asking;
 
     @Option(
             names = "--lanes",
@@ -69,28 +71,13 @@ final class RexBench implements Callable<Integer> {
             description = "Of the state; a handler changes one (default: ${DEFAULT-VALUE}).")
     private int keys;
 
-    @Option(
-            names = "--calls",
-            paramLabel = "N",
-            defaultValue = "16",
-            description = "Under way at the same time (default: ${DEFAULT-VALUE}).")
-    private int calls;
-
-    @Option(
-            names = "--seconds",
-            paramLabel = "SECONDS",
-            defaultValue = "5",
-            description = "After half of it that does not count (default: ${DEFAULT-VALUE}).")
-    private double seconds;
-
     @Override
     public Integer call() throws Exception {
         options.check();
-        RoundsOptions.check("--calls", calls, 1, 10_000);
         lanes.forEach(it -> RoundsOptions.check("--lanes", it, 1, 64));
         micros.forEach(it -> RoundsOptions.check("--micros", it, 0, 1_000_000));
         RoundsOptions.check("--keys", keys, 1, 1_000_000);
-        RoundsOptions.checkSeconds(seconds);
+        asking.check();
         Path folder = options.folder();
         for (int each : micros) {
             Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
@@ -118,7 +105,7 @@ final class RexBench implements Callable<Integer> {
                                     + " way",
                             each,
                             keys,
-                            calls),
+                            asking.calls()),
                     trials,
                     FIGURES,
                     measured);
@@ -142,15 +129,13 @@ final class RexBench implements Callable<Integer> {
                                 member(kind, number, place, folder.resolve("standby"));
                         Client client = Services.at(place).client()) {
                     await(standby, "standby true");
-                    ComputeLoad load = new ComputeLoad(client, each, keys);
-                    load.begin(calls);
-                    TimeUnit.NANOSECONDS.sleep((long) (seconds * 5e8));
+                    ComputeLoad load = asking.begin(client, each, keys);
                     long done = load.done();
                     long primaryNanos = primary.processorTime().toNanos();
                     long standbyNanos = standby.processorTime().toNanos();
                     long bytes = bytes(data.resolve("segments"));
                     long from = System.nanoTime();
-                    TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
+                    asking.measure();
                     double requests = load.done() - done;
                     double nanos = System.nanoTime() - from;
                     double primaryUsed = primary.processorTime().toNanos() - primaryNanos;
@@ -181,25 +166,18 @@ final class RexBench implements Callable<Integer> {
     }
 
     private static void await(TalkingProcess member, String wanted) throws Exception {
-        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_SECONDS);
-        for (; ; ) {
-            member.tell();
-            String is = member.next("is");
-            if (is.equals(wanted)) {
-                return;
-            }
-            if (System.nanoTime() > until) {
-                throw new IOException(
-                        "a member is \""
-                                + is
-                                + "\" and not \""
-                                + wanted
-                                + "\" after "
-                                + STARTING_SECONDS
-                                + " s");
-            }
-            TimeUnit.MILLISECONDS.sleep(20);
-        }
+        String[] is = new String[1];
+        Deadline.await(
+                Duration.ofSeconds(STARTING_SECONDS),
+                20,
+                () -> {
+                    member.tell();
+                    is[0] = member.next("is");
+                    return is[0].equals(wanted);
+                },
+                () ->
+                        "a member is \"%s\" and not \"%s\" after %d s"
+                                .formatted(is[0], wanted, STARTING_SECONDS));
     }
 
     /** Of all files in a folder; 0 if it is not there yet. */
