@@ -73,7 +73,7 @@ public final class GroupExit {
                                     + ". Nothing was changed");
                 }
                 GroupExit exit = new GroupExit(group, folder, options);
-                GroupHead.Member member = exit.left(order);
+                GroupHead.Member member = exit.left(exit.look(order));
                 begun = true;
                 return exit.leave(order, member);
             } finally {
@@ -85,8 +85,7 @@ public final class GroupExit {
     }
 
     /** The member, where it has left and does not run. */
-    private GroupHead.Member left(GroupOrder order) throws IOException, InterruptedException {
-        Found found = look(order);
+    private GroupHead.Member left(Found found) {
         GroupHead.Member member = found.head().members().get(index(found.head()));
         String at = found.running().get(folder.name());
         if (member.left().isEmpty() && at != null) {
@@ -198,9 +197,8 @@ public final class GroupExit {
     private void note(GroupOrder order) throws IOException, InterruptedException {
         boolean noted = false;
         while (!noted) {
-            GroupHead.Member now = left(order);
             Found found = look(order);
-            noted = now.isGone() || order.giveUp(found, index(found.head()));
+            noted = left(found).isGone() || order.giveUp(found, index(found.head()));
         }
     }
 
