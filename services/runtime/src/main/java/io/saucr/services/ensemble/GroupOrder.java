@@ -1,7 +1,5 @@
 package io.saucr.services.ensemble;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.saucr.services.core.head.Head.UnreadableHeadException;
 import io.saucr.services.core.speculation.GroupHead;
 import java.io.IOException;
@@ -9,9 +7,6 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -60,12 +55,19 @@ public final class GroupOrder implements AutoCloseable {
                     return head.isEmpty()
                             ? Optional.empty()
                             : Optional.of(
-                                    new Found(decoded(head.get()), stat.getVersion(), running(zk)));
+                                    new Found(
+                                            decoded(head.get()),
+                                            stat.getVersion(),
+                                            OrderSession.texts(zk, members())));
                 });
     }
 
     private String head() {
         return place.path() + "/head";
+    }
+
+    private String members() {
+        return place.path() + "/" + GroupNode.MEMBERS;
     }
 
     private GroupHead decoded(byte[] content) throws IOException {
@@ -79,21 +81,6 @@ public final class GroupOrder implements AutoCloseable {
                             + e.getMessage()
                             + ". Nothing was changed");
         }
-    }
-
-    private Map<String, String> running(ZooKeeper zk) throws KeeperException, InterruptedException {
-        Map<String, String> running = new TreeMap<>();
-        String parent = place.path() + "/" + GroupNode.MEMBERS;
-        try {
-            for (String name : zk.getChildren(parent, false)) {
-                OrderSession.data(zk, parent + "/" + name, new Stat())
-                        .ifPresent(it -> running.put(name, new String(it, UTF_8)));
-            }
-        } catch (KeeperException.NoNodeException e) {
-            // No member has run since this is noted.
-            return running;
-        }
-        return running;
     }
 
     /**

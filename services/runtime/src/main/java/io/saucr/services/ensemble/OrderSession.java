@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -66,6 +68,22 @@ final class OrderSession implements AutoCloseable {
     static Optional<String> text(ZooKeeper zk, String path)
             throws KeeperException, InterruptedException {
         return data(zk, path, new Stat()).map(it -> new String(it, StandardCharsets.UTF_8));
+    }
+
+    /** The texts of a znode's children, by name; none where it is not there. */
+    static SortedMap<String, String> texts(ZooKeeper zk, String parent)
+            throws KeeperException, InterruptedException {
+        SortedMap<String, String> all = new TreeMap<>();
+        List<String> names;
+        try {
+            names = zk.getChildren(parent, false);
+        } catch (KeeperException.NoNodeException e) {
+            return all;
+        }
+        for (String name : names) {
+            text(zk, parent + "/" + name).ifPresent(it -> all.put(name, it));
+        }
+        return all;
     }
 
     /** Where the markers of a once client are. */

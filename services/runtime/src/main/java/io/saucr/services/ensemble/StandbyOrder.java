@@ -9,8 +9,6 @@ import io.saucr.services.core.standby.StandbyHead;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
@@ -72,7 +70,7 @@ public final class StandbyOrder implements AutoCloseable {
                                             head(content.get()),
                                             stat.getVersion(),
                                             OrderSession.text(zk, path("at")),
-                                            announced(zk)),
+                                            OrderSession.texts(zk, path("members"))),
                                     node,
                                     stat.getMtime()));
                 });
@@ -105,21 +103,6 @@ public final class StandbyOrder implements AutoCloseable {
                             + e.getMessage()
                             + ". Nothing was changed");
         }
-    }
-
-    private SortedMap<String, String> announced(ZooKeeper zk)
-            throws KeeperException, InterruptedException {
-        SortedMap<String, String> all = new TreeMap<>();
-        List<String> names;
-        try {
-            names = zk.getChildren(path("members"), false);
-        } catch (KeeperException.NoNodeException e) {
-            return all;
-        }
-        for (String name : names) {
-            OrderSession.text(zk, path("members") + "/" + name).ifPresent(at -> all.put(name, at));
-        }
-        return all;
     }
 
     /**
