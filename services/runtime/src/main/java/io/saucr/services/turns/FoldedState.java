@@ -85,8 +85,8 @@ public final class FoldedState {
      * @param turn not less than {@link #turn}, which is not 0
      */
     public void continueBehind(long turn) {
-        Delta all = core.snapshot();
-        if (turn > all.turn()) {
+        if (turn > core.newestTurn()) {
+            Delta all = core.snapshot();
             core.recover(new Delta(turn, all.incarnation(), all.nowMillis(), List.of()));
         }
     }
