@@ -63,11 +63,12 @@ public sealed interface Protection {
      * requests that were running.
      *
      * <p>What this version does not support is refused: it takes requests of {@link
-     * Services#client()} alone, without queries, timers, outputs, messages to services or HTTP. The
-     * handlers' code is not checked: all that they share and that differs between runs has to go
-     * through {@link io.saucr.services.replay.LaneState} and {@link
-     * io.saucr.services.replay.LaneTurn}. A member that finds out that its handler did something
-     * else than the primary's halts.
+     * Services#client()} alone, without timers, outputs, messages to services or HTTP. All that
+     * handlers share and that differs between runs has to go through {@link
+     * io.saucr.services.replay.LaneState} and {@link io.saucr.services.replay.LaneTurn}; their byte
+     * code is scanned for what does not, unless {@link Replay#withoutScan} is called. A member
+     * whose handler did something else than the primary's replays nothing until it has loaded a
+     * snapshot of the primary's.
      *
      * @param lanes in which handlers run, from 1 to {@value #MOST_LANES}
      * @param code names the release of the handlers: 1 to 40 letters, digits, dots, dashes and

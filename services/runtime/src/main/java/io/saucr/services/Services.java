@@ -247,9 +247,9 @@ public final class Services {
      * @param constructor makes the service from its state, in each life of this member: what it
      *     holds beside its state is new then
      * @param protection in how many lanes, and which release of the handlers this is
-     * @return runs until it is closed; then another member takes over. When it must not go on, as
-     *     its disk fails or its handlers did something else than the primary's, it halts: {@link
-     *     #onHalt} (K8, X14)
+     * @return runs until it is closed; then another member takes over. It halts ({@link #onHalt})
+     *     when its disk fails (K8), and when it becomes primary and its handlers do something else
+     *     than the primary before it has recorded (X14)
      * @throws IllegalArgumentException if the service, one of its types or a setting of this place
      *     is not supported; says which. Nothing was changed
      * @throws IOException where folder, port or keys cannot be used; says what to do

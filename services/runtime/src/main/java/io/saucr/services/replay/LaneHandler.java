@@ -24,6 +24,6 @@ public interface LaneHandler {
      * @throws RuntimeException refuses the query
      */
     default byte[] query(byte[] body) {
-        throw new UnsupportedOperationException("no handler takes queries");
+        throw new IllegalArgumentException("no handler takes queries");
     }
 }
