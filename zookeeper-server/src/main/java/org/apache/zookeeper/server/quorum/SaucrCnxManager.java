@@ -73,8 +73,8 @@ final class SaucrCnxManager extends QuorumCnxManager {
     private final ConcurrentHashMap<Long, Attempt> attempts = new ConcurrentHashMap<>();
 
     /**
-     * Connected peers outside of the configuration; the one that asked last is at the end. Guarded
-     * by itself.
+     * Connected peers outside of the configuration; the one that asked last is at the end. Its own
+     * monitor guards it.
      */
     private final LinkedHashSet<Long> outsidePeers = new LinkedHashSet<>();
 
@@ -293,12 +293,10 @@ final class SaucrCnxManager extends QuorumCnxManager {
     private void takeConnection(Socket socket) {
         try {
             if (logsIn) {
-                super.receiveConnection(socket);
-                boundOutsidePeers();
+                greet(socket);
             } else {
                 synchronized (taking) {
-                    super.receiveConnection(socket);
-                    boundOutsidePeers();
+                    greet(socket);
                 }
             }
         } catch (RuntimeException e) {
@@ -312,6 +310,15 @@ final class SaucrCnxManager extends QuorumCnxManager {
                         socket.getRemoteSocketAddress(),
                         e);
             }
+        }
+    }
+
+    /** Also a greeting that cannot be used may have added a peer. */
+    private void greet(Socket socket) {
+        try {
+            super.receiveConnection(socket);
+        } finally {
+            boundOutsidePeers();
         }
     }
 

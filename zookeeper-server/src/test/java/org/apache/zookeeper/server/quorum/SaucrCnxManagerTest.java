@@ -473,6 +473,7 @@ class SaucrCnxManagerTest {
                                 channel.tidy();
                             }
                         });
+        tidies.setDaemon(true);
         tidies.start();
         List<Thread> connecting = new ArrayList<>();
         List<Exception> failures = new CopyOnWriteArrayList<>();
