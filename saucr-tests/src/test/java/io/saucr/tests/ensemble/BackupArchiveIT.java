@@ -472,9 +472,8 @@ class BackupArchiveIT {
         }
         ensemble.restart(down);
         ensemble.awaitServing();
-        // The first endpoint cannot continue the archive, and the second one can: once the archive
-        // has
-        // the log of that one, either may give the backup.
+        // The second endpoint alone continues the archive. Once the archive has its log, either
+        // server may give the backup.
         Said said = run(List.of(empty, down), "backup", "--to", archive.toString());
         assertThat(said.exitCode()).as(said.toString()).isZero();
         assertThat(archived("history-[^/]*")).hasSize(1);

@@ -5,8 +5,8 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
 /**
- * Awaitility waits ten seconds unless it is told otherwise. On a busy machine the end of a session
- * or of a lease may take longer.
+ * Awaitility waits ten seconds by default. On a busy machine the end of a session or of a lease may
+ * take longer.
  */
 public final class PatientWaits {
     private PatientWaits() {}

@@ -233,7 +233,7 @@ public final class CodeScan {
         }
     }
 
-    /** An own class is made: whoever calls one of its methods may do so by an interface. */
+    /** An own class is made: its methods may be called by an interface. */
     private void makes(String type) {
         code(type)
                 .ifPresent(

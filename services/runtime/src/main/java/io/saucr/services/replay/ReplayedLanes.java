@@ -753,7 +753,7 @@ public final class ReplayedLanes {
         return ended;
     }
 
-    /** Whoever hears of it ends this life. */
+    /** Those that wait for cuts hear of it, and end this life. */
     private void diverged(DivergedException e) {
         if (over.isEmpty()) {
             over = e.getMessage();

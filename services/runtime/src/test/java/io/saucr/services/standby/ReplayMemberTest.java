@@ -154,7 +154,7 @@ class ReplayMemberTest {
         await().until(() -> members.stream().filter(it -> it.status().linked()).count() == count);
     }
 
-    /** Asks whoever is primary, again and again, as a client does. */
+    /** Asks the primary of the moment, again and again, as a client does. */
     private long ask(long sender, long number, String what) throws Exception {
         for (; ; ) {
             ReplayedLanes lanes = primary().serving().orElse(null);

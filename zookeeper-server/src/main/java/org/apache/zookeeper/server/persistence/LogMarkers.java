@@ -215,7 +215,7 @@ final class LogMarkers {
                     try {
                         Uninterrupted.run(() -> store.raiseExtent(sync::through));
                     } catch (IOException e) {
-                        // Whoever closes the log may remove its folder.
+                        // The folder may be removed once the log is closed.
                         if (!closed.getAsBoolean()) {
                             throw e;
                         }
