@@ -131,7 +131,7 @@ class BesideDataIT {
             ensemble.awaitFast();
             List<AckedWrites> writes = new ArrayList<>();
             writes.add(AckedWrites.written(ensemble.connect(), "/before", 4, WRITES));
-            ensemble.losePower(LAST);
+            ensemble.losePowerInFastMode(LAST);
             ensemble.awaitServing();
             writes.add(AckedWrites.beyondTheLogs(ensemble, "/after", 1, 2));
             Map<Path, String> foreign = foreign(ensemble);

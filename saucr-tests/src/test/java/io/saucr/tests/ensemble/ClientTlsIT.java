@@ -96,9 +96,7 @@ class ClientTlsIT {
                 plain.awaitMore(200);
                 int leader = ensemble.awaitFast();
                 int victim = ensemble.followers().get(0);
-                ensemble.awaitMemoryAlone(victim);
-                LocalTime cut = SaucrEnsemble.now();
-                ensemble.losePower(victim);
+                LocalTime cut = ensemble.losePowerInFastMode(victim);
                 ensemble.awaitSlow(leader);
                 secured.awaitMore(50);
                 plain.awaitMore(50);

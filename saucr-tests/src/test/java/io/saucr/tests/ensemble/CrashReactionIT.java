@@ -116,9 +116,7 @@ class CrashReactionIT {
             int follower = ensemble.followers().get(0);
             try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/load", 8)) {
                 writes.awaitMore(100);
-                ensemble.awaitMemoryAlone(follower);
-                LocalTime back = SaucrEnsemble.now();
-                ensemble.losePower(follower);
+                LocalTime back = ensemble.losePowerInFastMode(follower);
                 writes.awaitMore(100);
                 Files.delete(
                         ensemble.server(follower)

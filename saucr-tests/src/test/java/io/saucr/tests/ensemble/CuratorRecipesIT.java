@@ -111,10 +111,7 @@ class CuratorRecipesIT {
         }
         CuratorBarriers barriers =
                 new CuratorBarriers(clients, "/barriers/" + victim, clients.connect(), members);
-        ensemble.awaitMemoryAlone(victim);
-        LocalTime cut = SaucrEnsemble.now();
-        ensemble.losePower(victim);
-        assertThat(ensemble.markers(victim).crashedInFastMode()).as(what).isTrue();
+        LocalTime cut = ensemble.losePowerInFastMode(victim);
         int leader = ensemble.leader();
         assertThat(leader).as(what).isNotEqualTo(victim);
         ensemble.awaitServing();

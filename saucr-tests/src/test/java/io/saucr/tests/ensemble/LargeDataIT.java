@@ -79,18 +79,8 @@ class LargeDataIT {
         int leader = ensemble.awaitFast();
         int follower = ensemble.followers().get(0);
         for (int victim : new int[] {follower, leader}) {
-            try (Client client = ensemble.connect()) {
-                SaucrEnsemble.await(
-                        "entries in memory alone",
-                        () -> {
-                            client.setData("/", new byte[0], -1);
-                            return ensemble.markers(victim).crashedInFastMode();
-                        });
-            }
-            LocalTime before = SaucrEnsemble.now();
+            LocalTime before = ensemble.losePowerInFastMode(victim);
             long start = System.nanoTime();
-            ensemble.losePower(victim);
-            assertThat(ensemble.markers(victim).crashedInFastMode()).isTrue();
             ensemble.awaitServing();
             check.run();
             ensemble.restart(victim);

@@ -314,10 +314,7 @@ class LearnerGarbageIT {
                     ensemble.awaitServing();
                     ensemble.awaitFast();
                     writes.awaitMore(50);
-                    ensemble.awaitMemoryAlone(follower);
-                    LocalTime before = SaucrEnsemble.now();
-                    ensemble.losePower(follower);
-                    assertThat(ensemble.markers(follower).crashedInFastMode()).isTrue();
+                    LocalTime before = ensemble.losePowerInFastMode(follower);
                     ensemble.restart(follower);
                     ensemble.awaitServing();
                     assertThat(ensemble.log(follower, before, "Recovered through")).isNotEmpty();

@@ -180,9 +180,7 @@ class MixedEnsembleIT {
             Client client = ensemble.connect(followers.get(1), followers.get(2));
             try (AckedWrites writes = new AckedWrites(client, "/recovery", 8)) {
                 writes.awaitMore(200);
-                ensemble.awaitMemoryAlone(recovering);
-                ensemble.losePower(recovering);
-                assertThat(ensemble.markers(recovering).crashedInFastMode()).isTrue();
+                ensemble.losePowerInFastMode(recovering);
                 ensemble.restart(stock);
                 SaucrEnsemble.await(
                         "Apache's follows", () -> ensemble.role(stock).equals("follower"));

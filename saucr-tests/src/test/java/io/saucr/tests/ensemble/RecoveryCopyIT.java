@@ -43,8 +43,7 @@ class RecoveryCopyIT {
                 for (int i = 0; i < LARGE_WRITES; i++) {
                     client.create("/large-" + i, large, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
                 }
-                LocalTime cut = SaucrEnsemble.now();
-                ensemble.losePower(RECOVERING);
+                LocalTime cut = ensemble.losePowerInFastMode(RECOVERING);
                 ensemble.awaitServing();
                 int port = ensemble.server(RECOVERING).address().electionPort();
                 for (int other : new int[] {2, 3}) {
@@ -92,7 +91,7 @@ class RecoveryCopyIT {
                                 .disk(Disk.SHIM_WITH_JOURNAL))) {
             ensemble.awaitFast();
             AckedWrites before = AckedWrites.written(ensemble.connect(), "/before", 4, 50);
-            ensemble.losePower(RECOVERING);
+            ensemble.losePowerInFastMode(RECOVERING);
             ensemble.awaitServing();
             AckedWrites after = AckedWrites.beyondTheLogs(ensemble, "/after", 2, 3);
             LocalTime restarted = SaucrEnsemble.now();

@@ -38,6 +38,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException;
 import org.awaitility.Awaitility;
 
 /**
@@ -56,6 +57,7 @@ final class SaucrEnsemble implements AutoCloseable {
 
     private static final int SESSION_MILLIS = 10_000;
     private static final int PAGE_BYTES = 4096;
+    private static final int MOST_POWER_CUTS = 10;
     private static final DateTimeFormatter LOG_TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS");
     private static final int LOG_TIME_LENGTH = 12;
 
@@ -399,6 +401,42 @@ final class SaucrEnsemble implements AutoCloseable {
         for (int id : ids) {
             shim(id).losePower(false);
         }
+    }
+
+    /**
+     * Takes a server's power while it has writes in memory alone, so that it has to recover. A busy
+     * machine may make the ensemble slow in the last moment: then nothing is lost, and the server
+     * comes back and loses its power once more.
+     *
+     * @return when the power went that took writes along
+     */
+    LocalTime losePowerInFastMode(int id) throws Exception {
+        for (int tried = 0; tried < MOST_POWER_CUTS; tried++) {
+            awaitFast();
+            Integer[] others =
+                    running().stream().filter(other -> other != id).toArray(Integer[]::new);
+            try (Client client = connect(others)) {
+                await(
+                        "entries in memory alone",
+                        () -> {
+                            try {
+                                client.setData("/", new byte[0], -1);
+                            } catch (KeeperException.ConnectionLossException e) {
+                                return false; // It connects again.
+                            }
+                            return markers(id).crashedInFastMode();
+                        });
+            }
+            LocalTime cut = now();
+            losePower(id);
+            if (markers(id).crashedInFastMode()) {
+                return cut;
+            }
+            restart(id);
+            awaitServing();
+        }
+        throw new AssertionError(
+                "Server " + id + " had everything on its disk at " + MOST_POWER_CUTS + " deaths");
     }
 
     /** Clients write until every server has writes in memory alone; then all processes die. */

@@ -250,9 +250,7 @@ class SecuredPortsIT {
         ensemble.awaitFast();
         try (AckedWrites writes = new AckedWrites(ensemble.connect(1, 2), "/load", 8)) {
             writes.awaitMore(200);
-            ensemble.awaitMemoryAlone(RECOVERING);
-            LocalTime cut = SaucrEnsemble.now();
-            ensemble.losePower(RECOVERING);
+            LocalTime cut = ensemble.losePowerInFastMode(RECOVERING);
             ensemble.awaitServing();
             whileDown.run();
             ensemble.restart(RECOVERING);
@@ -275,9 +273,7 @@ class SecuredPortsIT {
         try (AckedWrites writes =
                 new AckedWrites(ensemble.connect(others[0], others[1]), "/leader", 8)) {
             writes.awaitMore(100);
-            ensemble.awaitMemoryAlone(first);
-            LocalTime cut = SaucrEnsemble.now();
-            ensemble.losePower(first);
+            LocalTime cut = ensemble.losePowerInFastMode(first);
             ensemble.awaitServing();
             writes.awaitMore(100);
             ensemble.restart(first);
