@@ -29,7 +29,7 @@ class ClientTlsIT {
     private static final int VOTERS = 3;
 
     /** Of each kind, on each port. */
-    private static final int HESITATING = 10;
+    private static final int HESITATING = 30;
 
     private static final int SESSION_MILLIS = 10_000;
 

@@ -5,6 +5,7 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
 import io.saucr.server.Boot;
+import io.saucr.server.runtime.TlsStores;
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
@@ -20,6 +21,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import javax.net.ssl.X509KeyManager;
+import javax.net.ssl.X509TrustManager;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.asm.AsmVisitorWrapper;
 import net.bytebuddy.asm.MemberSubstitution;
@@ -137,6 +140,8 @@ public final class SaucrPatch implements Plugin {
             "org.apache.zookeeper.server.embedded.ZooKeeperServerEmbeddedImpl";
 
     private static final String UTIL = "org.apache.zookeeper.server.persistence.Util";
+
+    private static final String X509 = "org.apache.zookeeper.common.X509Util";
 
     private static final List<Point> POINTS =
             List.of(
@@ -257,6 +262,10 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.PrepRequestProcessor",
                             named("pRequest2TxnCreate"),
                             NodeIsCreated.class),
+                    // Netty's port for clients reads both stores for each connection, under a lock
+                    // that all connections need.
+                    new Point(X509, named("createKeyManager"), KeyStoreIsRead.class),
+                    new Point(X509, named("createTrustManager"), TrustStoreIsRead.class),
                     // jute.maxbuffer is for what clients send. What servers wrote may be longer,
                     // and has characters in ZooKeeper's own encoding; a request has those of a
                     // Java client, and its length was checked when it came in.
@@ -546,6 +555,42 @@ public final class SaucrPatch implements Plugin {
                 @Advice.Argument(1) String name,
                 @Advice.Return(readOnly = false) boolean accepted) {
             accepted = accepted && Boot.isData(new File(folder, name));
+        }
+    }
+
+    /** See {@link TlsStores}. Clients come here, too, so nothing of the server is loaded. */
+    static final class KeyStoreIsRead {
+        private KeyStoreIsRead() {}
+
+        @Advice.OnMethodEnter(skipOn = TlsStores.Known.class)
+        static TlsStores.Look enter(@Advice.AllArguments Object[] arguments) {
+            return TlsStores.look("keys", arguments);
+        }
+
+        @SuppressWarnings("UnusedVariable") // the method returns it
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.Enter TlsStores.Look look,
+                @Advice.Return(readOnly = false) X509KeyManager manager) {
+            manager = (X509KeyManager) look.result(manager);
+        }
+    }
+
+    /** See {@link TlsStores}. */
+    static final class TrustStoreIsRead {
+        private TrustStoreIsRead() {}
+
+        @Advice.OnMethodEnter(skipOn = TlsStores.Known.class)
+        static TlsStores.Look enter(@Advice.AllArguments Object[] arguments) {
+            return TlsStores.look("trust", arguments);
+        }
+
+        @SuppressWarnings("UnusedVariable") // the method returns it
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.Enter TlsStores.Look look,
+                @Advice.Return(readOnly = false) X509TrustManager manager) {
+            manager = (X509TrustManager) look.result(manager);
         }
     }
 
