@@ -11,7 +11,7 @@ import org.apache.zookeeper.common.PathUtils;
 public sealed interface Protection {
 
     /**
-     * A turn is final once its record is forced on this machine's disk. The service survives
+     * A turn is final once its record is synced to this machine's disk. The service survives
      * crashes of its process and of its machine, not the loss of the disk.
      */
     static Local local() {
@@ -20,8 +20,8 @@ public sealed interface Protection {
 
     /**
      * A turn is final once the head in the ensemble names a segment that holds it, which this
-     * member and one more have forced. The service survives the loss of any member: another one,
-     * which runs the same line, goes on within a second.
+     * member and one more have synced. The service survives the loss of any member: another one,
+     * which was started in the same way, takes over within a second.
      */
     static Standby standby() {
         return new Standby(
@@ -83,7 +83,7 @@ public sealed interface Protection {
     /** Where the segments of a service with standbys are kept. Immutable. */
     sealed interface Store {
 
-        /** On the disks of members, each of its own; the preset. */
+        /** On the disks of members, each of its own; the default. */
         static Store members() {
             return new Members();
         }
@@ -130,13 +130,13 @@ public sealed interface Protection {
     /**
      * Members.
      *
-     * @param copies members that force a segment before its turns are final, from 1
+     * @param copies members that sync a segment before its turns are final, from 1
      * @param stalls whether turns wait for that many members, however long
      * @param inMemory whether two members that have written a segment are enough while both answer
      * @param members where other members reach this one; empty for the host that the service
      *     listens at, at a port that the system chooses
      * @param every asynchronously: the time between two checkpoints; empty where replies wait
-     * @param lasts the lease, where it is not the preset one
+     * @param lasts the lease; empty for the default
      * @param store where segments are kept
      * @param lanes in which handlers run in parallel; 0 where they run one by one
      */
@@ -213,17 +213,17 @@ public sealed interface Protection {
             }
         }
 
-        /** The same with another number of members that have each segment; preset 2. */
+        /** The same with another number of members that have each segment; default 2. */
         public Standby copies(int other) {
             return new Standby(other, stalls, inMemory, members, every, lasts, store, lanes);
         }
 
         /**
-         * The same, situation-aware (C15): a segment counts once two members have written it, and
-         * is forced within 100 ms, while a standby answers promptly. The moment that the primary is
-         * alone its own disk is forced first. What is final is lost only where all copies lose
-         * their power within that time, and then never in silence: the service does not start, and
-         * says which members had it.
+         * The same, situation-aware (C15): while a standby is responsive, a segment counts once two
+         * members have written it, and is synced within 100 ms. Once the primary is alone, it syncs
+         * a segment to its own disk first. Final turns are lost only if all copies lose their power
+         * within that time, and never silently: the service does not start, and reports which
+         * members had them.
          */
         public Standby fast() {
             return new Standby(copies, stalls, true, members, every, lasts, store, lanes);
@@ -231,14 +231,16 @@ public sealed interface Protection {
 
         /**
          * The same, asynchronous (C7): a reply to a client leaves at once, before the head covers
-         * its turn. What was done is made final every so often, and then all else leaves as without
-         * this: acks, messages to services, outputs, replies by HTTP. Queries do not wait either.
+         * its turn. Turns are made final at this interval, and then all else leaves as without
+         * this setting: acks, messages to services, outputs, replies by HTTP. Queries do not wait
+         * either.
          *
          * <p>When the primary is lost, so may be the turns of the last moments: those within one
-         * {@link #lease} at most. A client that was told of one of them hears of that before any
-         * other reply ({@link Client#onLost}), and repeats or drops it; a service never learns of a
-         * turn that may be lost. A primary that cannot make its turns final in time, or does not
-         * know whether it is in office still, stops answering early: replies wait then (C9).
+         * {@link #lease} at most. A client that has the reply of a lost turn learns of the loss
+         * before any other reply ({@link Client#onLost}), and repeats or drops the request; a
+         * service never learns of a turn that may be lost. A primary that cannot make its turns
+         * final in time, or does not know whether it is still primary, stops answering early:
+         * replies wait then (C9).
          *
          * <p>Goes with {@link #fast}: that says what final means, this says what waits for it.
          *
@@ -274,13 +276,13 @@ public sealed interface Protection {
         /**
          * The same with segments in a store that all members share: a turn is final once that holds
          * its segment and the head names it. Any member takes over from it, also one with an empty
-         * disk, and with all disks of members lost nothing is. Members hold what comes by their
-         * links all the same, so they are as warm as without it.
+         * disk, and if all members lose their disks, nothing is lost. Members still keep what
+         * they get over their links, so they are as warm as without a store.
          *
-         * <p>While the store fails, or takes longer than a second, the service goes on as without
-         * one, with {@link #copies} on members' disks, and says so; what it lacks follows once it
-         * is mended. With {@link #strict} turns wait for it instead. It does not go with {@link
-         * #fast}.
+         * <p>While the store fails, or takes longer than a second, the service continues as without
+         * one, with {@link #copies} on members' disks, and reports it. What the store lacks is
+         * written once it works again. With {@link #strict} turns wait for it instead. It does not
+         * go with {@link #fast}.
          */
         public Standby store(Store other) {
             return new Standby(copies, stalls, inMemory, members, every, lasts, other, lanes);
@@ -304,9 +306,9 @@ public sealed interface Protection {
         }
 
         /**
-         * The same, but with fewer members than copies asked for turns wait. Without it the primary
-         * goes on alone, its own disk forced, and says so. With a {@link #store} turns wait for
-         * that.
+         * The same, but turns wait while there are fewer members than {@link #copies}. Without this
+         * setting the primary continues alone, with its own disk synced, and reports it. With a
+         * {@link #store} turns wait for the store.
          */
         public Standby strict() {
             return new Standby(copies, true, inMemory, members, every, lasts, store, lanes);
@@ -331,7 +333,7 @@ public sealed interface Protection {
     /**
      * Own disk.
      *
-     * @param force when the disk is forced
+     * @param force when the disk is synced
      * @param lanes in which handlers run in parallel; 0 where they run one by one
      */
     record Local(ForceMode force, int lanes) implements Protection {
@@ -340,7 +342,7 @@ public sealed interface Protection {
             checkLanes(lanes, 0);
         }
 
-        /** The same with another time of forcing. */
+        /** The same with another mode of fsync. */
         public Local force(ForceMode other) {
             return new Local(other, lanes);
         }

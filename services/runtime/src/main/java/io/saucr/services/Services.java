@@ -27,16 +27,16 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Where a service is, and how it is to run: the beginning of everything, for who runs it and for
- * who calls it.
+ * Where a service is, and how it runs: the entry point for programs that run a service and for
+ * programs that call it.
  *
  * <pre>{@code
  * Services.at("zk1:2181,zk2:2181/apps/bank-eu").run(Bank::new, Protection.local());
  * Services.at("zk1:2181,zk2:2181/apps/bank-eu").client().ask(new Balance("ann"), Cents.class);
  * }</pre>
  *
- * <p>The last part of the path is the service's name; it sends to others beside it by theirs.
- * Immutable: each setting gives another of these. Any thread.
+ * <p>The last part of the path is the service's name; it sends to services with the same parent by
+ * their names. Immutable: each setting gives another of these. Any thread.
  */
 public final class Services {
 
@@ -68,15 +68,17 @@ public final class Services {
         return of(Place.at(ensemble, Optional.empty()));
     }
 
-    /** The same, for an ensemble that asks who one is; the service's znodes are its own. */
+    /**
+     * The same, for an ensemble with authentication; only these credentials can change the znodes.
+     */
     public static Services at(String ensemble, Credentials credentials) {
         return of(Place.at(ensemble, Optional.of(credentials)));
     }
 
     /**
-     * A service whose peers are at addresses that are known. Nobody sees to it that it runs once:
-     * an old copy of its folder is found out only when it meets a peer (K14). For tests, and where
-     * something else fences.
+     * A service whose peers are at known addresses. Nothing ensures that it runs only once: an old
+     * copy of its folder is noticed only when it meets a peer (K14). For tests, and for systems
+     * that fence in another way.
      *
      * @param name of the service
      * @param addresses of services by name; for a client also that of this one
@@ -94,7 +96,7 @@ public final class Services {
     }
 
     /**
-     * Where the service listens; that is what others are told, too, so it has to be a name or
+     * Where the service listens. Other processes get this address, too, so it has to be a name or
      * number that they reach. Default: {@code localhost}, at a port that the system chooses.
      */
     public Services listen(Address address) {
@@ -133,15 +135,15 @@ public final class Services {
 
     /**
      * How many bytes of messages may wait for peers in files before inputs of clients wait, too;
-     * preset 8 GiB (K13). Other services' messages are still taken.
+     * default 8 GiB (K13). Other services' messages are still taken.
      */
     public Services outboxBytes(long bytes) {
         return with(place.withOptions(place.options().outboxBytes(bytes)));
     }
 
     /**
-     * The size of the journal's files, from 4 KiB to 1 GiB; preset 64 MiB. Twice as many bytes are
-     * kept in reserve on the disk, so that acks and folding go on when it is full (K13).
+     * The size of the journal's files, from 4 KiB to 1 GiB; default 64 MiB. Twice as many bytes are
+     * kept in reserve on the disk, so that acks and folding continue when it is full (K13).
      */
     public Services segmentBytes(int bytes) {
         return with(place.withSegmentBytes(bytes));
@@ -157,7 +159,10 @@ public final class Services {
         return statusPage(new Address("localhost", port));
     }
 
-    /** The same at any address. Nobody is asked who he is: whoever reaches it may give orders. */
+    /**
+     * The same at any address. Without authentication: each process that reaches it may send
+     * commands.
+     */
     public Services statusPage(Address address) {
         Http unused = Http.found();
         return with(place.withPage(address));
@@ -167,30 +172,31 @@ public final class Services {
      * Takes messages and queries by HTTP, too, as JSON; with an {@code Idempotency-Key} each
      * message happens once. It is in the artifact {@code saucr-services-http}. Default: not.
      *
-     * @param address where; port 0 lets the system choose, and the log says it. Nobody is asked who
-     *     he is: whoever reaches it is a client without a name
+     * @param address where; port 0 lets the system choose, and the log reports it. There is no
+     *     authentication: each process that reaches it is a client without a name
      */
     public Services http(Address address) {
         Http unused = Http.found();
         return with(place.withDoor(address));
     }
 
-    /** The timeout of sessions with the ensemble; preset 15 s. */
+    /** The timeout of sessions with the ensemble; default 15 s. */
     public Services sessionTimeout(Duration timeout) {
         return with(place.withSessionTimeout(timeout));
     }
 
     /**
-     * Services that alone may send messages of this type, clients excluded; without this all may.
-     * Who else sends one has it returned (K12). Without TLS a name is what a peer says it is.
+     * Restricts messages of this type to these services, clients excluded; without it all may send
+     * them. A message of another sender is returned to it (K12). Without TLS a peer's name is not
+     * verified.
      */
     public Services allow(Class<? extends Record> type, String... senders) {
         return with(place.withOptions(place.options().allow(type, senders)));
     }
 
     /**
-     * Who hears that the service must not go on: its disk failed, its head is another's, or a turn
-     * does not end (K8, K14). The service is over then; the process goes on, and {@link
+     * Called if the service must not continue: its disk failed, another process has its head, or a
+     * turn does not end (K8, K14). The service is over then; the process continues, and {@link
      * RunningService#join} throws. A program that is nothing but the service gives {@link
      * Halt#process} here, and is started again. Default: nobody but the log.
      */
@@ -204,7 +210,7 @@ public final class Services {
      *
      * @param constructor makes the service from its state, such as {@code Bank::new}
      * @param protection what it is to survive
-     * @return runs until it is closed. When it must not go on, as its disk fails or its head is
+     * @return runs until it is closed. When it must not continue, as its disk fails or its head is
      *     another's, it halts: {@link #onHalt} (K8, K14)
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      * @throws IOException where folder, port or keys cannot be used; says what to do
@@ -219,15 +225,15 @@ public final class Services {
 
     /**
      * Starts one member of a service with standbys: the same line on each, with a folder of its
-     * own. Returns once it knows whom it follows, or is in office; waits for the ensemble as long
+     * own. Returns once it knows whom it follows, or is primary; waits for the ensemble as long
      * as it takes.
      *
      * @param constructor makes the service from its state, each time that this member begins to
-     *     follow: what it holds beside its state is new then
+     *     follow: what it holds outside of its state is new then
      * @param protection how many members have a turn before it is final
-     * @return runs until it is closed, which hands the office over where another member is ready.
-     *     When it must not go on, as its disk fails or the head is of another generation, it halts:
-     *     {@link #onHalt} (K8, C5)
+     * @return runs until it is closed, which hands the primary's role over if another member is
+     *     ready. When it must not continue, as its disk fails or the head is of another generation,
+     *     it halts: {@link #onHalt} (K8, C5)
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      * @throws IOException where folder, port or keys cannot be used; says what to do
      * @throws ServiceException where the head is not for this folder; says why, and what to do
@@ -245,7 +251,7 @@ public final class Services {
      * ensemble as long as it takes.
      *
      * @param constructor makes the service from its state, in each life of this member: what it
-     *     holds beside its state is new then
+     *     holds outside of its state is new then
      * @param protection in how many lanes, and which release of the handlers this is
      * @return runs until it is closed; then another member takes over. It halts ({@link #onHalt})
      *     when its disk fails (K8), and when it becomes primary and its handlers do something else
@@ -269,10 +275,10 @@ public final class Services {
      * The log names what is waited for.
      *
      * @param constructor makes the service from its state, again whenever turns are undone: what it
-     *     holds beside its state is new then
+     *     holds outside of its state is new then
      * @param protection of which group it is a member, and how
-     * @return runs until it is closed, which leaves the group. When it must not go on, as its disk
-     *     fails or its head is another's, it halts: {@link #onHalt} (K8, K14, D15)
+     * @return runs until it is closed, which leaves the group. When it must not continue, as its
+     *     disk fails or its head is another's, it halts: {@link #onHalt} (K8, K14, D15)
      * @throws IllegalArgumentException where the service, its name or one of its types is not
      *     allowed, or this place has no ensemble; nothing was changed
      * @throws IOException where folder, port or keys cannot be used, or the group refuses the
@@ -297,8 +303,8 @@ public final class Services {
     }
 
     /**
-     * Another service, beside this one, has partitions: what turns send or ask by its name goes to
-     * the partition of the message's key ({@link Keyed}).
+     * Another service, with the same parent, has partitions: what turns send or ask by its name
+     * goes to the partition of the message's key ({@link Keyed}).
      *
      * @param service its name
      * @param count as it was started with
@@ -308,9 +314,10 @@ public final class Services {
     }
 
     /**
-     * A client without a birth: messages are consumed at most once. When a connection breaks, calls
-     * under way fail, and nobody knows whether they were consumed. It costs the service nothing
-     * that stays: for queries, for messages that may come twice, and for who calls once and ends.
+     * A client without a generation: messages are consumed at most once. When a connection breaks,
+     * calls under way fail, and whether they were consumed is unknown. The service keeps nothing
+     * for it. Use it for queries, for calls that may safely be repeated, and for programs that call
+     * once and exit.
      *
      * @throws IOException where keys cannot be used
      */
@@ -319,12 +326,13 @@ public final class Services {
     }
 
     /**
-     * A client with a birth of its own, in memory: its messages are consumed exactly once and in
-     * order for as long as this process lives, across crashes and moves of the service: calls under
-     * way go on when it answers again. Nothing is written. When this process dies, what was under
-     * way was consumed or not, and nobody tells; where that must not be, {@link #client(String,
-     * Path)}. The service remembers each such client for as long as its limits say, 30 days at
-     * first: keep one, and do not open one for each call.
+     * A client with a generation of its own, in memory: its messages are consumed exactly once and
+     * in order for as long as this process lives, across crashes and moves of the service. Calls
+     * under way continue when the service answers again. Nothing is written. When this process
+     * dies, what was under way was consumed or not, and it is unknown which; {@link #client(String,
+     * Path)} avoids that. The service remembers each such client for {@link
+     * Limits#outsideSilenceMillis}, by default 30 days: keep one, and do not open one for each
+     * call.
      *
      * @param name of the client, without '#'; others may have it, too
      * @throws IOException where keys cannot be used
@@ -335,8 +343,8 @@ public final class Services {
     }
 
     /**
-     * A client with a birth of its own in a folder: its messages are consumed exactly once and in
-     * order, also across crashes of both. A call is on disk here before it is sent.
+     * A client with a generation of its own in a folder: its messages are consumed exactly once and
+     * in order, also across crashes of both. A call is on disk here before it is sent.
      *
      * @param name of the client, without '#'
      * @param folder its own, locked while it is open
@@ -348,9 +356,9 @@ public final class Services {
     }
 
     /**
-     * Looks at this service's folder, and at its head, for an order that gives it a new birth:
-     * where a backup is to go on, or a loss is accepted (K11). Changes nothing until the order is
-     * given.
+     * Reads this service's folder and its head, for a command that makes the folder a new
+     * generation: so that a backup can continue, or a loss is accepted (K11). Changes nothing until
+     * {@link NewGeneration#give}.
      *
      * @throws IOException where the folder is in use, is none or is damaged, or the ensemble does
      *     not answer within half a minute
@@ -360,9 +368,9 @@ public final class Services {
     }
 
     /**
-     * Looks at this folder of a member of a service with standbys, and at its head, for an order
-     * that accepts a loss: where nobody has the segment any more that the head names (C17). Changes
-     * nothing until the order is given; cuts off what a crash tore, as a start does.
+     * Reads this folder of a member of a service with standbys, and the head, for a command that
+     * accepts a loss: if no member has the segment that the head names (C17). Changes nothing until
+     * {@link DataLoss#give}, but cuts off what a crash tore, as a start does.
      *
      * @throws IOException where the folder is in use, is none or is damaged, or the ensemble does
      *     not answer within half a minute
@@ -393,8 +401,8 @@ public final class Services {
     /**
      * Moves this service, which is stopped, from {@link Protection#local} to {@link
      * Protection#standby}: makes the first member's folder of this one, and hands that member the
-     * head. Clients and peers go on as after a restart. This folder is left as it is, and refused
-     * by starts from then on.
+     * head. Clients and peers continue as after a restart. This folder is left as it is, and
+     * refused by starts from then on.
      *
      * @param member the member's folder: empty, or not there yet
      * @return what was done, and what to do next: lines for people
@@ -410,8 +418,8 @@ public final class Services {
     /**
      * Moves this service, whose members are all stopped, from {@link Protection#standby} to {@link
      * Protection#local}: makes a folder of this member's, which has all that the head names, and
-     * hands it the head. Clients and peers go on as after a restart. Members' folders are left as
-     * they are, and refused by starts from then on.
+     * hands it the head. Clients and peers continue as after a restart. Members' folders are left
+     * as they are, and refused by starts from then on.
      *
      * @param folder the service's folder: empty, or not there yet
      * @return what was done, and what to do next: lines for people
@@ -425,8 +433,8 @@ public final class Services {
     }
 
     /**
-     * Looks at the folder of a client with a birth, for an order that gives it a new one: where the
-     * service says that it is gone, or it is to belong to another service.
+     * Reads the folder of a client with a generation, for a command that makes it a new one: if the
+     * service reports that the old one is lost, or to use the folder with another service.
      *
      * @throws IOException where the folder is in use, is none or is damaged
      */

@@ -183,7 +183,7 @@ class HaltTest {
 
         disk.fails = true;
         CompletableFuture<Counted> unanswered = atDead.ask(new Count(), Counted.class);
-        assertThat(halted()).startsWith("dead halts: ").contains("mend the disk");
+        assertThat(halted()).startsWith("dead halts: ").contains("fix the disk");
         theOtherGoesOn(dead, atLiving);
         // Nothing said that the turn is final, though it may be on disk.
         assertThat(unanswered).isNotDone();
@@ -209,7 +209,7 @@ class HaltTest {
 
         disk.fails = true;
         CompletableFuture<Counted> unanswered = atDead.ask(new Count(), Counted.class);
-        assertThat(halted()).startsWith("dead halts: ").contains("mend the disk");
+        assertThat(halted()).startsWith("dead halts: ").contains("fix the disk");
         assertThat(count(atLiving)).isEqualTo(2);
         assertThat(dead.halted()).isPresent();
         assertThatThrownBy(dead::join).isInstanceOf(ServiceException.class);
@@ -237,7 +237,7 @@ class HaltTest {
         } finally {
             zk.close();
         }
-        assertThat(halted()).contains("the head of /apps/dead is gone");
+        assertThat(halted()).contains("the head of /apps/dead is missing");
         theOtherGoesOn(dead, atLiving);
         assertThat(lives.halted()).isEmpty();
     }
@@ -254,7 +254,7 @@ class HaltTest {
         assertThat(hanging.await(30, SECONDS)).isTrue();
         disk.fails = true;
         disk.held.countDown();
-        assertThat(halted()).contains("mend the disk");
+        assertThat(halted()).contains("fix the disk");
         // A turn of it still runs, so its folder is in use.
         assertThatThrownBy(() -> local(Disk.local(), "dead"))
                 .isInstanceOf(IOException.class)

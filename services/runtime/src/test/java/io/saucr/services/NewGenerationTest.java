@@ -247,7 +247,7 @@ class NewGenerationTest {
         get(atShop.send(new Notes.Pass("bank", "three")));
         await().until(() -> shop.status().unreachable().containsKey("bank"));
         assertThat(shop.status().unreachable().get("bank"))
-                .contains("is gone", "Services.newGeneration");
+                .contains("is lost", "Services.newGeneration");
         String old = shop.status().generation();
         shop.close();
         await().until(() -> at("shop").newGeneration().serves().isEmpty());
@@ -373,7 +373,7 @@ class NewGenerationTest {
         try (Client back = there.client("a", temp.resolve("client-a"))) {
             assertThatThrownBy(() -> get(back.send(new Notes.Note("four"))))
                     .isInstanceOf(ExecutionException.class)
-                    .hasMessageContaining("is gone here");
+                    .hasMessageContaining("is lost here");
         }
     }
 }

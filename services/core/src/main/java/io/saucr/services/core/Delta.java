@@ -55,7 +55,7 @@ public record Delta(
             }
             if (each.state.length > 0) {
                 throw new IllegalArgumentException(
-                        "turn " + each.turn + " holds bytes of the state: join these beside");
+                        "turn " + each.turn + " holds bytes of the state: join these separately");
             }
             joined.add(each);
             last = each;

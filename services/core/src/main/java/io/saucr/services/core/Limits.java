@@ -4,13 +4,14 @@ package io.saucr.services.core;
  * Limits and settings of a service's core. Immutable.
  *
  * @param window how many messages of one sender are held, from 1 to 65,536
- * @param attempts how often a message is tried before it is parked, from 1 to 1,000 (K12)
- * @param deadLetters whether the channel goes on once its message has had its attempts; if not, it
- *     waits for a person
+ * @param attempts how often a message is attempted before it becomes a dead letter, from 1 to 1,000
+ *     (K12)
+ * @param deadLetters whether the channel continues once its message has had its attempts; if not,
+ *     it waits for an operator
  * @param firstRetryMillis how long a channel pauses after the first attempt, doubled with each
  * @param lastRetryMillis the longest of these pauses
  * @param outsideRequests how many requests without a number wait for their turn, from 1
- * @param outsideSilenceMillis after which the pair with an outside client goes (K11)
+ * @param outsideSilenceMillis after which a silent outside client is forgotten (K11)
  * @param outboxMessages so many messages at most that one peer has not acked are in memory, from 1;
  *     those behind them are in a file (K13)
  * @param outboxBytes so many bytes of them at most, from 1 KiB, and four times as many of all
@@ -75,7 +76,7 @@ public record Limits(
                 bytes);
     }
 
-    /** What is used where nothing else is said. */
+    /** The defaults. */
     public static Limits standard() {
         return new Limits(256, 5, true, 100, 60_000, 1_024, 30 * DAY_MILLIS);
     }

@@ -392,7 +392,7 @@ final class Pairs {
             return;
         }
         if (peer != null && peer.gone.contains(from.birth())) {
-            String reason = "generation " + from.birth() + " of " + key + " is gone here";
+            String reason = "generation " + from.birth() + " of " + key + " is lost here";
             boolean told = sayGone(link, key, from.birth(), out);
             close(link, reason, out);
             if (told && !link.outside()) {
@@ -474,7 +474,7 @@ final class Pairs {
                 key
                         + " knows more of this service's past than its folder: "
                         + what
-                        + ". The folder is an old copy or lost what was forced (K14)";
+                        + ". The folder is an old copy or lost what was synced (K14)";
         if (link.outside()) {
             sayGone(link, key, hello.from().birth(), out);
             close(link, reason, out);
@@ -507,7 +507,7 @@ final class Pairs {
                 + state.self.birth()
                 + " of "
                 + name
-                + " is gone: it takes nothing of it any more (K15). To go on with it, stop "
+                + " is lost: it takes nothing of it any more (K15). To continue with it, stop "
                 + name
                 + " and give it a new generation: Services.newGeneration";
     }
@@ -532,7 +532,7 @@ final class Pairs {
     }
 
     private void over(Link link, Introduction introduction, Frame.Gone gone, List<Action> out) {
-        String reason = link.peer() + " says that generation " + gone.birth() + " is gone";
+        String reason = link.peer() + " says that generation " + gone.birth() + " is lost";
         Peer peer = past.peers.get(link.peer());
         Optional<Birth> from =
                 Optional.ofNullable(introduction.from)

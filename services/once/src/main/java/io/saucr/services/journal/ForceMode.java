@@ -3,16 +3,16 @@ package io.saucr.services.journal;
 import java.time.Duration;
 
 /**
- * When a journal forces what was appended. In each mode one force covers every turn that was
+ * When a journal syncs what was appended. In each mode one fsync covers every turn that was
  * appended before it began. Immutable.
  */
 public sealed interface ForceMode {
 
-    /** As soon as the disk is free. */
+    /** Syncs as soon as the disk is free. */
     record Always() implements ForceMode {}
 
     /**
-     * A while after the first turn that waits, so that more turns share a force.
+     * Syncs a while after the first turn that waits, so that more turns share an fsync.
      *
      * @param delay how long a turn waits for others, more than nothing and at most a second
      */
@@ -28,23 +28,24 @@ public sealed interface ForceMode {
     }
 
     /**
-     * Never while a segment is being filled: the operating system writes when it likes. A turn
-     * counts as soon as it is written, which outlives the process, but not a power cut: then turns
-     * that were reported may be gone. Full segments and bases are forced as in the other modes.
+     * Does not sync a segment while it is being filled: the operating system decides when it writes
+     * it. A turn is final as soon as it is written. That survives a crash of the process. A power
+     * cut, or a crash of the machine, silently loses turns that were answered. Full segments and
+     * snapshots are synced as in the other modes.
      */
     record Os() implements ForceMode {}
 
-    /** Force as soon as the disk is free. */
+    /** Syncs as soon as the disk is free. */
     static ForceMode always() {
         return new Always();
     }
 
-    /** Force a while after the first turn that waits. */
+    /** Syncs a while after the first turn that waits. */
     static ForceMode group(Duration delay) {
         return new Group(delay);
     }
 
-    /** Leave it to the operating system. */
+    /** Leaves the fsync of turns to the operating system: a power cut may lose answered turns. */
     static ForceMode os() {
         return new Os();
     }

@@ -339,7 +339,7 @@ public final class Journal implements AutoCloseable {
             die(e);
         } catch (RuntimeException | Error e) {
             // A listener that did not hear of a turn would wait for ever.
-            die(new IOException("a force, or what listens to it, failed: " + e, e));
+            die(new IOException("an fsync, or a listener of it, failed: " + e, e));
         }
         return dead;
     }
@@ -558,7 +558,7 @@ public final class Journal implements AutoCloseable {
         try {
             if (turn > forced) {
                 throw new IllegalArgumentException(
-                        "turn " + turn + " is not forced yet, only those up to " + forced);
+                        "turn " + turn + " is not synced yet, only those up to " + forced);
             }
             folded = Math.max(folded, turn);
             while (!marks.isEmpty() && marks.peekFirst().turn() <= folded) {

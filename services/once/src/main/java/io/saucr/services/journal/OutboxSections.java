@@ -123,7 +123,7 @@ final class OutboxSections {
                 takeStream(in, files);
             }
             if (in.read() >= 0) {
-                throw damagedInside("it goes on behind its last stream");
+                throw damagedInside("it continues behind its last stream");
             }
         } catch (EOFException e) {
             throw new IOException("a base's section " + MESSAGES + " ends early", e);

@@ -144,7 +144,7 @@ class JournalTest {
         journal.append(1, delta("one"));
         assertThatThrownBy(() -> journal.append(1, delta("")))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> journal.folded(2)).hasMessageContaining("not forced yet");
+        assertThatThrownBy(() -> journal.folded(2)).hasMessageContaining("not synced yet");
         assertThatThrownBy(() -> recovered.journal(listener)).hasMessageContaining("already");
         journal.close();
         assertThatThrownBy(() -> journal.append(2, delta("")))

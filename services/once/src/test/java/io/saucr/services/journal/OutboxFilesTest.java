@@ -389,7 +389,7 @@ class OutboxFilesTest {
                 .hasMessageContaining("ends early");
         byte[] longer = Arrays.copyOf(base, base.length + 1);
         assertThatThrownBy(() -> elsewhere(new SimulatedDisk(2), longer))
-                .hasMessageContaining("goes on behind its last stream");
+                .hasMessageContaining("continues behind its last stream");
         byte[] more = base.clone();
         more[23]++;
         assertThatThrownBy(() -> elsewhere(new SimulatedDisk(2), more))

@@ -247,7 +247,7 @@ class OnceClientTest {
             CompletableFuture<Outcome> open = client.submit(Operation.setData("/n", DATA, 0));
             assertThatThrownBy(() -> settled(open))
                     .hasCauseInstanceOf(StoppedException.class)
-                    .hasMessageContaining("the marker of client bank is gone")
+                    .hasMessageContaining("the marker of client bank is missing")
                     .hasMessageContaining("after number 1");
             await().untilAsserted(() -> assertThat(stops).hasSize(1));
             assertThatThrownBy(() -> settled(client.submit(Operation.setData("/n", DATA, 0))))

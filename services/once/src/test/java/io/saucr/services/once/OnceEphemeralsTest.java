@@ -256,7 +256,7 @@ class OnceEphemeralsTest {
                                     assertThat(stops)
                                             .singleElement()
                                             .asString()
-                                            .contains("the marker of client bank is gone"));
+                                            .contains("the marker of client bank is missing"));
             assertThatThrownBy(() -> settled(client.declareEphemeral("/at", OTHER)))
                     .hasCauseInstanceOf(StoppedException.class);
         }

@@ -61,7 +61,7 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs, long bytes)
     }
 
     static RefusedFolderException gone(Path path) {
-        return new RefusedFolderException(path, -1, "the base is gone. " + ADVICE);
+        return new RefusedFolderException(path, -1, "the base is missing. " + ADVICE);
     }
 
     /**

@@ -150,7 +150,8 @@ record MemberIdentity(
             end = line.end();
         }
         if (end < lines.length()) {
-            throw new IllegalArgumentException("it names a former birth in another way");
+            throw new IllegalArgumentException(
+                    "a former generation is not written as this release writes it");
         }
         return formers;
     }

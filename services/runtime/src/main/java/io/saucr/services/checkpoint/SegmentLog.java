@@ -218,7 +218,7 @@ final class SegmentLog {
                 if (!disk.exists(entry.file())) {
                     // To open it would make an empty one.
                     throw new MissingSegmentException(
-                            entry.file() + " is gone, with segment " + entry.id());
+                            entry.file() + " is missing, with segment " + entry.id());
                 }
                 file = disk.open(entry.file());
                 path = entry.file();

@@ -184,7 +184,7 @@ public record SharedReport(
             try {
                 if (service.isEmpty()) {
                     throw new RefusedFolderException(
-                            file, -1, "no segment beside it says whose this base is");
+                            file, -1, "no segment next to it says whose base this is");
                 }
                 SegmentName.checkedBase(at, opened, file, service.get(), birth).close();
                 bases.add(at);

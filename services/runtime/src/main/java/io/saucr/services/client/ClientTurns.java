@@ -372,9 +372,11 @@ public final class ClientTurns implements Endpoint {
                 waiting.remove(each.getKey());
                 each.getValue()
                         .fail(
-                                service
-                                        + " is gone, and took the message: there is no answer"
-                                        + " any more, and who has its name now may not know of it");
+                                "the generation of "
+                                        + service
+                                        + " that consumed the message is lost: no answer comes any"
+                                        + " more, and the service that has the name now may not"
+                                        + " know of the message");
             }
         }
         orphaned = 0;
@@ -417,7 +419,7 @@ public final class ClientTurns implements Endpoint {
                 call.fail(
                         service
                                 + (it.perhapsConsumed()
-                                        ? " is gone, and perhaps consumed the message: "
+                                        ? " is lost, and perhaps consumed the message: "
                                         : " did not consume the message: ")
                                 + it.reason());
             }

@@ -109,7 +109,10 @@ public final class Losses {
             return by.lost(lost) == Lost.Decision.REPEAT;
         } catch (RuntimeException e) {
             LOG.error(
-                    "{} lost {}; it is dropped, as whoever decides that failed", service, lost, e);
+                    "{} lost {}; it is dropped, as the handler of lost replies failed",
+                    service,
+                    lost,
+                    e);
             return false;
         }
     }

@@ -226,7 +226,7 @@ public final class Leadership implements AutoCloseable {
                             + " runs at "
                             + at.get()
                             + ". Stop it there first; a folder that was copied while its service"
-                            + " ran must not go on");
+                            + " ran must not continue");
             return;
         }
         written = true;

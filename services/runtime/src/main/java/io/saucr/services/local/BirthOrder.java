@@ -111,15 +111,16 @@ public final class BirthOrder implements NewGeneration {
         report.add(
                 "Lost: whatever was done under generation "
                         + birth
-                        + " and is not in this folder. Unknown, and told as such: what the folder's"
-                        + " outboxes hold, and what peers sent and had no ack of");
+                        + " and is not in this folder. Unknown, and reported as unknown: what the"
+                        + " folder's outboxes hold, and what peers sent and had no ack of");
         for (MarkerContent marker : found.markers()) {
             report.add(
                     "Writes to the ensemble happened up to number "
                             + marker.number()
                             + " of the once client's generation "
                             + marker.holder().birth()
-                            + "; what this folder has open is told as unknown, and not written");
+                            + "; what this folder has open is reported as unknown, and not"
+                            + " written");
         }
     }
 
@@ -167,8 +168,8 @@ public final class BirthOrder implements NewGeneration {
                             name
                                     + " has generation "
                                     + start.birth()
-                                    + " now, but its head was taken meanwhile: somebody runs it."
-                                    + " Stop that, look again, and give the order again");
+                                    + " now, but its head was taken meanwhile: a process runs it."
+                                    + " Stop that process, look again, and repeat the command");
                 }
                 open.confirm();
             }

@@ -145,7 +145,7 @@ final class MemberDecoder extends ByteToMessageDecoder {
             segmentLength = piece.length();
             segmentArrived = 0;
         } else if (segment == null) {
-            throw new BadFrameException("a segment goes on, and none has begun");
+            throw new BadFrameException("a piece continues a segment, and none has begun");
         }
         int length = piece.bytes().readableBytes();
         if (length > segmentLength - segmentArrived) {

@@ -65,7 +65,7 @@ public final class MemberLoss implements DataLoss {
                     path,
                     -1,
                     "this is not the folder of a member of a service with standbys. Name that of"
-                            + " the member that is to go on");
+                            + " the member that is to continue");
         }
         return MemberFolder.open(disk, path, place.name(), random);
     }
@@ -140,7 +140,7 @@ public final class MemberLoss implements DataLoss {
                                                 + it.getValue()
                                                 + ": its status says up to which segment it has"
                                                 + " all. If that is more than this folder has, stop"
-                                                + " it and give the order with its folder"));
+                                                + " it and accept the loss with its folder"));
         SegmentId last = folder.last();
         report.add(
                 place.folder()
@@ -159,7 +159,7 @@ public final class MemberLoss implements DataLoss {
             throws IOException {
         Position keeps = position(folder, offer.keeps());
         report.add(
-                "It would go on behind segment "
+                "It would continue after segment "
                         + offer.keeps()
                         + ", turn "
                         + keeps.turn()
@@ -179,7 +179,8 @@ public final class MemberLoss implements DataLoss {
                     "Of "
                             + offer.unnamed()
                             + " segments behind that in this folder nobody knows whether the head"
-                            + " ever named them: they do not count, and are put aside");
+                            + " ever named them: they do not count, and are kept under"
+                            + " names that end in .given-up");
         }
     }
 

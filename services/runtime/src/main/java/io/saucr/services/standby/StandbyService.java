@@ -193,7 +193,7 @@ public final class StandbyService implements RunningService {
                                 halt(
                                         "the folder "
                                                 + place.folder()
-                                                + " failed; mend the disk, then start again",
+                                                + " failed; fix the disk, then start again",
                                         cause));
         opened.push(store);
         ScheduledExecutorService thread = threads(1, "member " + name);
@@ -299,7 +299,7 @@ public final class StandbyService implements RunningService {
                     path
                             + ", which members are to share, does not answer for "
                             + FOLDER_SECONDS
-                            + " s: mend the mount, then start again",
+                            + " s: fix the mount, then start again",
                     e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException it) {
@@ -501,7 +501,7 @@ public final class StandbyService implements RunningService {
         public void refused(String reason) {
             if (!started.completeExceptionally(new ServiceException(reason))) {
                 LOG.error("{}: {}", place.name(), reason);
-                halt(place.name() + " must not go on: " + reason, null);
+                halt(place.name() + " must not continue: " + reason, null);
             }
         }
     }
@@ -556,7 +556,7 @@ public final class StandbyService implements RunningService {
             throw new ServiceException(
                     "this member of "
                             + place.name()
-                            + " is not primary: give the order to the primary");
+                            + " is not primary: send the admin command to the primary");
         }
         return now;
     }

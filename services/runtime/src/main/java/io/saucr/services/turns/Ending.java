@@ -26,6 +26,6 @@ public sealed interface Ending {
     /** The disk failed, so that turns become final no more. */
     static Ending failed(Throwable cause) {
         return new Failed(
-                "turns can no longer be made final; mend the disk, then start again", cause);
+                "turns can no longer be made final; fix the disk, then start again", cause);
     }
 }

@@ -483,8 +483,8 @@ public final class OpenTurn implements Turn {
                             + (over ? "after its turn had ended" : "on another thread")
                             + " in "
                             + service
-                            + ": a turn is of use within its handler alone. To go on later, set a"
-                            + " timer or send a message; to let a later turn answer, detach");
+                            + ": a turn is of use within its handler alone. To continue later, set"
+                            + " a timer or send a message; to let a later turn answer, detach");
         }
     }
 }

@@ -192,7 +192,7 @@ final class Questions {
                 sent,
                 true,
                 type.equals(UNANSWERED)
-                        ? "the generation of " + service + " that consumed the question is gone"
+                        ? "the generation of " + service + " that consumed the question is lost"
                         : service
                                 + " answered by "
                                 + type

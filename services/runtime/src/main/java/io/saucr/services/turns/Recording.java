@@ -238,7 +238,7 @@ public final class Recording {
         throw e instanceof DeadJournalException dead
                 ? dead
                 : new IllegalStateException(
-                        "what is done beside the turns of " + name + " failed", e);
+                        "work outside of the turns of " + name + " failed", e);
     }
 
     private void fetch(Action.Fetch fetch) {

@@ -48,7 +48,7 @@ final class RoomWatch {
                 } else {
                     LOG.warn(
                             "{}: the disk of {} has no room but a reserve: no inputs are taken,"
-                                    + " acks and folding go on. Make room",
+                                    + " acks and folding continue. Make room",
                             place.name(),
                             place.folder());
                 }

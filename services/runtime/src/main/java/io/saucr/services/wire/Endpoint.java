@@ -269,7 +269,8 @@ public abstract class Endpoint<W extends Wire<?>> implements AutoCloseable {
             oldest.close(
                     "more than "
                             + options.strangers()
-                            + " connections have not said who they are (strangers)");
+                            + " connections have not identified themselves (the setting"
+                            + " `strangers`)");
         }
     }
 

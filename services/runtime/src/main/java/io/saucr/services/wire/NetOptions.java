@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /**
  * How a service talks to its peers. All services that talk to each other should have the same frame
- * size: a frame that is too large for its receiver ends each connection that it comes by.
+ * size: a receiver closes each connection over which a too large frame comes.
  * Immutable.
  *
  * @param frameBytes the largest frame, from 4 KiB to 256 MiB; a message's body is less than it by
@@ -13,18 +13,18 @@ import java.util.Optional;
  * @param unsentBytes so much at most waits in memory for the network, per connection, beyond which
  *     the connection ends (K13): from two frames on. Four times as much at most waits over all of
  *     them. A service sends what it has in memory for a peer ({@link
- *     io.saucr.services.core.Limits#outboxBytes}) without looking, so this is to hold that, and
- *     answers and acks beside it: with less, a connection with a slow peer ends, and so does the
- *     next, which has the same to send
+ *     io.saucr.services.core.Limits#outboxBytes}) without a check, so this has to be enough for
+ *     that, and for answers and acks. With less, the connection to a slow peer is closed, and so is
+ *     the next one, which has the same to send
  * @param untakenBytes so much at most has been read and not yet handled, per connection, from 4 KiB
  *     on; beyond it nothing is read, and the peer feels that (K13)
- * @param connections that were accepted and said who they are, at most, from 1
- * @param strangers connections that were accepted and have not said who they are, at most, from 1;
- *     one more ends the oldest
+ * @param connections the most accepted connections whose peers have identified themselves, from 1
+ * @param strangers the most accepted connections of unknown peers, which have not identified
+ *     themselves yet, from 1; one more closes the oldest
  * @param connectTimeout for TCP
- * @param helloTimeout for TLS and HELLO, from the connection on; who said that it is a client may
- *     have nothing to ask for longer
- * @param silence after which a peer that says nothing is given up, at least 100 ms
+ * @param helloTimeout for TLS and HELLO, from the connection on. A client that has identified
+ *     itself may be silent for longer
+ * @param silence after which the connection to a peer that sends nothing is closed, at least 100 ms
  * @param backoffMin before the second attempt to connect, at least 1 ms; doubles with each
  * @param backoffMax the longest between two attempts
  * @param tls how to encrypt and whom to trust; empty for plain TCP, which trusts everybody who can
@@ -43,7 +43,7 @@ public record NetOptions(
         Duration backoffMax,
         Optional<TlsOptions> tls) {
 
-    /** What a frame takes beside the body of its message, at most. */
+    /** The most that a frame has in addition to the body of its message, in bytes. */
     public static final int FRAME_OVERHEAD_BYTES = 2048;
 
     private static final int SMALLEST_FRAME_BYTES = 4 << 10;
@@ -109,7 +109,7 @@ public record NetOptions(
         return frameBytes - FRAME_OVERHEAD_BYTES;
     }
 
-    /** So often at least each side says something. */
+    /** The longest time in which each side sends something: a third of {@link #silence}. */
     public Duration keepAlive() {
         return silence.dividedBy(3);
     }

@@ -234,7 +234,7 @@ class LeadershipTest {
             server.stop();
             server.startEmpty();
             await().untilAsserted(() -> assertThat(lost).hasSize(1));
-            assertThat(lost.get(0)).contains("the head of /apps/bank is gone");
+            assertThat(lost.get(0)).contains("the head of /apps/bank is missing");
         }
     }
 

@@ -421,7 +421,7 @@ class FailingDiskTest {
         if (!world.start.halted.isDone()) {
             return End.WENT_ON;
         }
-        assertThat(world.start.halted.join()).contains("mend the disk");
+        assertThat(world.start.halted.join()).contains("fix the disk");
         return End.HALTED;
     }
 

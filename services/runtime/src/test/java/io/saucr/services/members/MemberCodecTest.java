@@ -170,7 +170,7 @@ class MemberCodecTest {
         ByteBuffer first = ByteBuffer.wrap(bytes);
         ByteBuf begin = codec.piece(first, bytes.length, ALLOC);
         ByteBuf rest = codec.piece(first, bytes.length, ALLOC);
-        assertRefused("a segment goes on, and none has begun", rest.copy());
+        assertRefused("a piece continues a segment, and none has begun", rest.copy());
         assertRefused(
                 "a segment begins after 65536 of the 100000 bytes of another",
                 begin.copy(),

@@ -501,7 +501,9 @@ class MemberLinksTest {
             assertThat(plain.read()).isEqualTo(one.self);
         }
         assertThat(((MemberFrame.Sorry) strangers.get(0).read()).reason())
-                .isEqualTo("more than 2 connections have not said who they are (strangers)");
+                .isEqualTo(
+                        "more than 2 connections have not identified themselves (the setting"
+                                + " `strangers`)");
         strangers.get(1).send(Member.hello("bank", 2));
         strangers.get(2).send(Member.hello("bank", 3));
         Awaited.until(

@@ -272,7 +272,7 @@ class StrangersTest {
         greet(connect(address), "shop");
         assertThat(bank.await(Side.Up.class).link().peer()).isEqualTo("shop");
         for (Socket early : strangers.subList(0, 100)) {
-            assertThat(rest(early)).contains("more than 100 connections have not said who");
+            assertThat(rest(early)).contains("more than 100 connections have not identified");
         }
         assertThat(bank.told).allMatch(told -> told.link().peer().equals("shop"));
         bank.peers.close();
@@ -375,7 +375,7 @@ class StrangersTest {
         for (int i = 0; i < 20; i++) {
             assertThat(connect(address).getInputStream().read()).isEqualTo('S');
         }
-        assertThat(rest(oldest)).contains("more than 2 connections have not said who they are");
+        assertThat(rest(oldest)).contains("more than 2 connections have not identified themselves");
         known.getOutputStream().write(frame(new Frame.Ack(1, 1)));
         bank.await(Side.Got.class, got -> got.frame() instanceof Frame.Ack);
         assertThat(bank.told).noneMatch(told -> told instanceof Side.Down);

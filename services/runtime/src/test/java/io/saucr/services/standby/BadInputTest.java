@@ -242,7 +242,7 @@ class BadInputTest {
     @Test
     void aHeadThatIsGone() throws Exception {
         hand.delete(HEAD, -1);
-        refused(ServiceException.class, "the head is gone", "Nothing is created anew");
+        refused(ServiceException.class, "the head is missing", "Nothing is created anew");
     }
 
     @Test

@@ -134,7 +134,7 @@ class MemberLossTest {
             assertThat(order.refusal()).isEmpty();
             assertThat(String.join("\n", order.report()))
                     .contains(" has it, as the head says, and is not there")
-                    .contains("It would go on behind segment")
+                    .contains("It would continue after segment")
                     .contains("Lost: turns ");
             assertThat(token).matches("lose-[0-9]+-to-[0-9]+-[0-9a-f]{8}");
             assertThatThrownBy(() -> order.give(token.replaceFirst(".$", "x")))

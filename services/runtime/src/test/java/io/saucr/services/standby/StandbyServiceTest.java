@@ -202,7 +202,7 @@ class StandbyServiceTest {
                         .listen(new Address("127.0.0.1", 0));
         assertThatThrownBy(() -> elsewhere.run(Numbers::new, Protection.standby()))
                 .isInstanceOf(ServiceException.class)
-                .hasMessageContaining("the head is gone")
+                .hasMessageContaining("the head is missing")
                 .hasMessageContaining("Nothing is created anew");
     }
 

@@ -127,7 +127,7 @@ class TurnLoopTest {
         awaitLatch(inEvent);
         loop.moved(Finals.turns(7));
         loop.over(Ending.failed(new IOException("no space")));
-        assertThat(halted.get()).contains("mend the disk").contains("no space");
+        assertThat(halted.get()).contains("fix the disk").contains("no space");
         failed.countDown();
         await().until(() -> !thread.get().isAlive());
         assertThat(seen).isEmpty();
@@ -157,7 +157,7 @@ class TurnLoopTest {
         await().untilAsserted(
                         () ->
                                 assertThat(halted.get())
-                                        .contains("mend the disk")
+                                        .contains("fix the disk")
                                         .contains("no space"));
     }
 

@@ -13,15 +13,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** A service goes on without segments that nobody has any more (C17). */
+/** Lets a service continue without segments that no member has any more (C17). */
 @Command(
         name = "accept-data-loss",
         description = {
-            "Lets a service with standbys go on though nobody has the segment any more that its head"
-                    + " names: with what the folder of one member holds, under a new generation. The"
-                    + " member must not run. Without --losing it says what would be lost, and changes"
-                    + " nothing; then start that member. Exits with 1 if somebody is primary, or may"
-                    + " still have what is lost."
+            "Lets a service with standbys continue if no member has the segment that its head"
+                    + " names. It continues with the content of one member's folder, as a new"
+                    + " generation. That member must not run.",
+            "Without --losing the command reports the loss and changes nothing. With --losing it"
+                    + " accepts the loss; start that member afterwards. Exits with 1 if a member"
+                    + " is primary, or a member that runs may have what is lost."
         },
         footer = {
             "",
@@ -34,7 +35,7 @@ final class AcceptDataLossCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
 
-    @Parameters(paramLabel = "FOLDER", description = "Of the member that is to go on.")
+    @Parameters(paramLabel = "FOLDER", description = "Of the member that is to continue.")
     private Path folder;
 
     @Mixin private EnsembleOption ensemble;
@@ -42,7 +43,9 @@ final class AcceptDataLossCommand implements Callable<Integer> {
     @Option(
             names = "--losing",
             paramLabel = "TOKEN",
-            description = "Gives the order. Repeats what the command said without it.")
+            description =
+                    "Executes the command. The value must be the token that the first call"
+                            + " printed.")
     private String losing;
 
     @Override

@@ -23,11 +23,13 @@ import picocli.CommandLine.Spec;
         name = "folder",
         description = {
             "Reads the folder of a service or client, without its process and without changing a"
-                    + " byte of it: who it is, its files, the newest turn, dead letters, what"
-                    + " waits for whom. Of a folder that runs it shows about one moment.",
-            "Of a member of a service with standbys: whose it is, its files, the newest segment.",
-            "Of a folder that members share: whose it is, the newest segment of each generation.",
-            "Exits with 1 if a start would refuse the folder; says where and what to do."
+                    + " byte of it. Shows name and generation, files, the newest turn, dead"
+                    + " letters, and messages that wait for each peer. If a process uses the"
+                    + " folder, the output shows about one moment.",
+            "For the folder of a member of a service with standbys it shows the member, the files"
+                    + " and the newest segment. For a folder that members share it shows the"
+                    + " service, and the newest segment of each generation.",
+            "Exits with 1 if a start would refuse the folder; reports where, and what to do."
         },
         subcommands = FolderCommand.Verify.class,
         footer = {

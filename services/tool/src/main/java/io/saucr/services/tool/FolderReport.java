@@ -87,7 +87,7 @@ final class FolderReport {
             return "whole, up to turn " + files.lastTurn();
         }
         return files.starts() && contents.unread().isEmpty()
-                ? "damaged, but a start would go on behind turn " + files.lastTurn()
+                ? "damaged, but a start would continue after turn " + files.lastTurn()
                 : "a start would refuse it; it can be read up to turn " + files.lastTurn();
     }
 
@@ -302,7 +302,7 @@ final class FolderReport {
                             "-",
                             "-",
                             "-",
-                            "beside"));
+                            "other"));
         }
         output.print("Files:", List.of("FILE", "SIZE", "START", "TURNS", "RECORDS", "STATE"), rows);
         List<List<String>> sections = new ArrayList<>();

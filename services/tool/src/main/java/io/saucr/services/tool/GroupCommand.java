@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Shows a group of services, as its head in the ensemble says: who coordinates, how many"
                     + " decisions there were, and each member with its newest version that the last"
-                    + " decision left. A member under LEFT was closed, and nobody waits for it."
+                    + " decision left. A member with an entry under LEFT was closed or given up."
                     + " RUNS is where a member runs, or did until its session ended. Without a command it"
                     + " changes nothing.",
             "Exits with 1 if there is no such group, or the ensemble does not answer."

@@ -54,7 +54,9 @@ final class GroupGiveUpCommand implements Callable<Integer> {
     @Option(
             names = "--generation",
             paramLabel = "GENERATION",
-            description = "Gives the order. Repeats the generation of the member.")
+            description =
+                    "Executes the command. The value must be the generation that the first call"
+                            + " printed.")
     private String generation;
 
     @Option(
@@ -182,6 +184,6 @@ final class GroupGiveUpCommand implements Callable<Integer> {
                         : "The group decides once each of these runs: "
                                 + String.join(", ", others)
                                 + ".",
-                "Nothing was changed. To give the order: --generation " + member.birth());
+                "Nothing was changed. To execute the command: --generation " + member.birth());
     }
 }

@@ -11,14 +11,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Another member takes over, as for a restart of this one. */
+/** Hands the primary's role to another member, for example before a restart. */
 @Command(
         name = "handover",
         description = {
-            "Has another member of a service with standbys take over, without a request lost or"
-                    + " repeated, as before this one is restarted; waits until it is primary. The"
-                    + " page is that of the member that is primary. Exits with 1 if that one is not, if"
-                    + " no member is ready, or if the successor did not come: then it goes on itself."
+            "Hands the primary's role of a service with standbys to another member, for example"
+                    + " before a restart, and waits until a member is primary. No request is lost"
+                    + " or repeated. Give the page of the primary. Exits with 1 if its member is"
+                    + " not primary, if no standby is ready, or if no member becomes primary in"
+                    + " time."
         },
         footer = {
             "",
@@ -28,10 +29,10 @@ import picocli.CommandLine.Option;
         })
 final class HandoverCommand implements Callable<Integer> {
 
-    /** Between two looks whether the successor is in office. */
+    /** Time between two queries whether a member is primary. */
     private static final Duration LOOK = Duration.ofMillis(20);
 
-    /** So long it may take to be in office, once it was handed that. */
+    /** How long a member may take to become primary, once the role was handed over. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     @Option(
@@ -104,7 +105,7 @@ final class HandoverCommand implements Callable<Integer> {
                                             + member.primary()
                                             + " is, whose process members reach at "
                                             + member.primaryAt()
-                                            + ": give the order to its page")
+                                            + ": run the command with its page")
                             + ". Nothing was changed");
         }
         TreeSet<String> there = new TreeSet<>(member.followers().keySet());
@@ -125,7 +126,7 @@ final class HandoverCommand implements Callable<Integer> {
         }
     }
 
-    /** What the member that was in office says of the one that is. */
+    /** The status of the former primary, once it names a primary of a later epoch. */
     private static MemberStatus successor(Page page, MemberStatus before)
             throws FailureException, InterruptedException {
         long until = System.nanoTime() + PATIENCE.toNanos();

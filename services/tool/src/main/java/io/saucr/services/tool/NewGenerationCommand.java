@@ -14,13 +14,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** A folder that nobody runs gets a new birth (K11). */
+/** Makes a folder that no process uses a new generation (K11). */
 @Command(
         name = "new-generation",
         description = {
-            "Gives the folder of a service or client a new generation: for a backup that is to go on, and"
-                    + " wherever a message says so. The service must not run. Without --instead-of it"
-                    + " says what would be replaced and what may be lost, and changes nothing."
+            "Makes the folder of a service or client a new generation, so that a backup can"
+                    + " continue. Run it if an error message names it. The service must not run."
+                    + " Without --instead-of it reports what would be replaced and what may be"
+                    + " lost, and changes nothing."
         },
         footer = {
             "",
@@ -64,7 +65,9 @@ final class NewGenerationCommand implements Callable<Integer> {
     @Option(
             names = "--instead-of",
             paramLabel = "GENERATION",
-            description = "Gives the order. Repeats the generation that is replaced.")
+            description =
+                    "Executes the command. The value must be the generation that the first call"
+                            + " printed.")
     private String insteadOf;
 
     @Option(
@@ -82,7 +85,7 @@ final class NewGenerationCommand implements Callable<Integer> {
                 spec.commandLine()
                         .getOut()
                         .println(
-                                "Nothing was changed. To give the order: --instead-of "
+                                "Nothing was changed. To execute the command: --instead-of "
                                         + order.birth());
                 return ServicesCommand.FINE;
             }

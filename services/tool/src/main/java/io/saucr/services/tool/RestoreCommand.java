@@ -18,10 +18,11 @@ import picocli.CommandLine.Spec;
         name = "restore",
         description = {
             "Makes the folder of a member of a service with standbys out of the store that members"
-                    + " share, where their own folders are lost: up to what the head names, or to the"
-                    + " newest segment that the store has. Reads the store, and changes nothing of"
-                    + " it. Then start that member, or go on with 'accept-data-loss'. Exits with 1 if the"
-                    + " store has nothing of the service, or the folder holds something else."
+                    + " share, where their own folders are lost: up to what the head names, or to"
+                    + " the newest segment that the store has. Reads the store, and changes"
+                    + " nothing of it. Then start that member, or continue with"
+                    + " 'accept-data-loss'. Exits with 1 if the store has nothing of the service,"
+                    + " or the folder holds something else."
         },
         footer = {
             "",

@@ -14,7 +14,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** {@code bin/saucr-services}: commands for those who run services. */
 @Command(
         name = "saucr-services",
-        description = "Looks at services and helps them; shows what they are for.",
+        description =
+                "Queries services, sends them admin commands, and reads their folders. 'demo' shows"
+                        + " services that are killed.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             StatusCommand.class,

@@ -140,7 +140,9 @@ class GroupCommandTest {
                     .contains("hotels of the group /groups/travel is generation " + generation)
                     .contains("Turns of other members that depend on turns of it")
                     .contains("The group decides once each of these runs: trips.")
-                    .contains("Nothing was changed. To give the order: --generation " + generation);
+                    .contains(
+                            "Nothing was changed. To execute the command: --generation "
+                                    + generation);
             assertThat(hotels.halted()).isEmpty();
             assertThat(giveUp("hotels", "--dead", at, "--generation", generation)).isZero();
             assertThat(out).isEqualTo("hotels is given up" + System.lineSeparator());

@@ -164,7 +164,7 @@ class PairCommandsIT {
             assertThat(add(client)).isEqualTo(2);
 
             assertThat(execute("handover", "--to", b.member(), "--url", c.page())).isEqualTo(1);
-            assertThat(err).contains("give the order to its page", a.member());
+            assertThat(err).contains("run the command with its page", a.member());
             await().atMost(PATIENCE)
                     .until(() -> execute("handover", "--to", b.member(), "--url", a.page()) == 0);
             assertThat(out).contains("member " + b.member() + " of counter", "is primary");

@@ -458,7 +458,7 @@ class ServicesCommandTest {
         assertThat(execute("handover", "--url", page)).isEqualTo(1);
         assertThat(err)
                 .contains("the page of member " + ONE + " of bank, which is not primary")
-                .contains("Member " + TWO + " is", "give the order to its page");
+                .contains("Member " + TWO + " is", "run the command with its page");
         server.stop(0);
         page = page(200, member("starting", 0, "", ""), 200);
         assertThat(execute("handover", "--url", page)).isEqualTo(1);

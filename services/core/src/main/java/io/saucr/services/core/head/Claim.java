@@ -95,7 +95,7 @@ public final class Claim {
                     : new Decision.Refuse(
                             "the head of "
                                     + name
-                                    + " is gone, which incarnation "
+                                    + " is missing, which incarnation "
                                     + confirmed
                                     + " of generation "
                                     + self.birth()
@@ -151,7 +151,8 @@ public final class Claim {
      */
     public Decision changed(Optional<Seen> seen) {
         if (seen.isEmpty()) {
-            return new Decision.Refuse("the head of " + name + " is gone while the service runs");
+            return new Decision.Refuse(
+                    "the head of " + name + " is missing while the service runs");
         }
         Incarnation holder = seen.get().head().holder();
         return holder.equals(self)

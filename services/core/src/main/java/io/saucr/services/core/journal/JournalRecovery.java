@@ -91,7 +91,7 @@ public final class JournalRecovery {
     }
 
     private static final String WHAT_TO_DO =
-            "The disk lost or changed what was forced. The folder was left as it is. Put it back"
+            "The disk lost or changed what was synced. The folder was left as it is. Put it back"
                     + " from a copy under a new generation, or give the service up";
 
     private static Decision behind(SegmentScan last, long baseTurn, long reach) {
@@ -105,7 +105,7 @@ public final class JournalRecovery {
                             + (lastTurn + 1)
                             + " is damaged, although it was on disk: a later record calls turn "
                             + last.calledForced()
-                            + " forced. "
+                            + " synced. "
                             + WHAT_TO_DO);
         }
         if (lastTurn < reach && baseTurn < reach) {

@@ -260,7 +260,7 @@ public class MarkerChain {
     public List<Step> forced(long number) {
         if (number > submitted || number < forced) {
             throw new IllegalArgumentException(
-                    "forced up to " + number + " of " + submitted + ", before " + forced);
+                    "synced up to " + number + " of " + submitted + ", before " + forced);
         }
         forced = number;
         return go();
@@ -321,7 +321,8 @@ public class MarkerChain {
                 return stop(
                         "the marker of client "
                                 + client
-                                + " is gone: it was deleted, or the ensemble was restored from before."
+                                + " is missing: it was deleted, or the ensemble was restored from"
+                                + " before."
                                 + " Whether operations after number "
                                 + highestDecided()
                                 + " happened can't be known any more; nothing is created anew. Give the client a new"
@@ -385,7 +386,8 @@ public class MarkerChain {
                             + happened
                             + ", but nothing behind "
                             + sentUpTo
-                            + " was sent from this folder. It is an old copy, or its disk lost what it had forced");
+                            + " was sent from this folder. It is an old copy, or its disk lost what"
+                            + " it had synced");
         }
         if (tried.contains(found.name())) {
             parentVersion = reading.parentVersion();

@@ -89,8 +89,8 @@ public final class AcceptedLoss {
         if (keeps.isEmpty() || keeps.get().number() == 0) {
             return new Decision.Refuse(
                     "this folder holds no segment of which it is certain that the head named it, so"
-                            + " nothing would be left. Give the order with the folder of a member"
-                            + " that has more. Nothing was changed");
+                            + " nothing would be left. Use the folder of a member that has more."
+                            + " Nothing was changed");
         }
         return new Decision.Offer(
                 keeps.get(),

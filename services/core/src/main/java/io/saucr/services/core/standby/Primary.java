@@ -365,7 +365,7 @@ public final class Primary {
             return out;
         }
         if (seen.isEmpty()) {
-            return end("the head is gone while this member holds it", true);
+            return end("the head is missing while this member holds it", true);
         }
         if (!seen.get().holder().equals(self)) {
             // Even with one's own segment in it: a version read under a successor would undo him.

@@ -487,7 +487,7 @@ public final class Standby {
         }
         if (seen.isEmpty()) {
             return Optional.of(
-                    "the head is gone, and this folder is of generation "
+                    "the head is missing, and this folder is of generation "
                             + birth.get()
                             + ", up to segment "
                             + chain.last()

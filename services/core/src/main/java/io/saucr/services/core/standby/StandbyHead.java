@@ -122,7 +122,7 @@ public record StandbyHead(
                             + segment
                             + " of generation "
                             + holder.birth()
-                            + " does not go on from "
+                            + " does not continue "
                             + replaces.get());
         }
     }

@@ -88,7 +88,7 @@ class ClaimTest {
     @Test
     void aMissingHeadIsNotCreatedAnew() {
         assertThat(refused(claim(1, start(1, 10), start(2, 20)).seen(Optional.empty())))
-                .contains("is gone", "incarnation 1", "Nothing is created anew");
+                .contains("is missing", "incarnation 1", "Nothing is created anew");
     }
 
     @Test
@@ -106,7 +106,7 @@ class ClaimTest {
         assertThat(claim.changed(head(start(1, 10), 4))).isEqualTo(new Decision.Taken(4));
         assertThat(refused(claim.changed(head(start(2, 20), 5))))
                 .contains("taken by incarnation 2");
-        assertThat(refused(claim.changed(Optional.empty()))).contains("is gone");
+        assertThat(refused(claim.changed(Optional.empty()))).contains("is missing");
     }
 
     @Test

@@ -90,7 +90,7 @@ class JournalRecoveryTest {
         Decision.Refuse refused = refused(decide(0, 0, only));
         assertThat(refused.segment()).isEqualTo(1);
         assertThat(refused.offset()).isEqualTo(only.records.get(3).offset());
-        assertThat(refused.reason()).contains("turn 4 is damaged", "calls turn 4 forced");
+        assertThat(refused.reason()).contains("turn 4 is damaged", "calls turn 4 synced");
     }
 
     @Test

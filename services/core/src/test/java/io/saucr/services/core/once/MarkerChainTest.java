@@ -200,7 +200,7 @@ class MarkerChainTest {
     @Test
     void whoCanNotKnowStopsAndSaysWhatItFound() {
         assertThat(stopped(second().read(new Reading(4, List.of()))))
-                .contains("is gone", "after number 2");
+                .contains("is missing", "after number 2");
         assertThat(stopped(second().read(reading(1, NAME, 9, new MarkerContent(FIRST, 1)))))
                 .contains("went back: it says 1, but operation 2");
         assertThat(stopped(second().read(reading(1, NAME, 9, new MarkerContent(FIRST, 4)))))
@@ -249,7 +249,7 @@ class MarkerChainTest {
         MarkerChain chain = running();
         submit(chain, 1);
         assertThatThrownBy(() -> chain.submitted(1, false, 1)).hasMessage("operation 1 after 1");
-        assertThatThrownBy(() -> chain.forced(2)).hasMessageContaining("forced up to 2 of 1");
+        assertThatThrownBy(() -> chain.forced(2)).hasMessageContaining("synced up to 2 of 1");
         assertThatThrownBy(() -> chain.answered(2, new Answer.Done()))
                 .hasMessageContaining("request 2 is answered");
         assertThatThrownBy(() -> chain.confirmed(1))

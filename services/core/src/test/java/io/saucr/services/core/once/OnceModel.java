@@ -664,7 +664,7 @@ final class OnceModel {
         boolean restored = happened(Kind.RESTORE) > 0;
         boolean oldFolderUsed = happened(Kind.OLD_FOLDER) > 0;
         boolean isTrue;
-        if (reason.contains("is gone")) {
+        if (reason.contains("is missing")) {
             isTrue = restored || happened(Kind.DELETE) > 0;
         } else if (reason.contains("went back")) {
             isTrue = restored;

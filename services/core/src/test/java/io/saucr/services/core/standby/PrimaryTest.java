@@ -505,7 +505,7 @@ class PrimaryTest {
         assertThat(primary.unknown()).hasSize(1);
         assertThat(primary.seen(Optional.empty(), 0, 5))
                 .containsExactly(
-                        new Action.Over("the head is gone while this member holds it", true));
+                        new Action.Over("the head is missing while this member holds it", true));
     }
 
     @Test

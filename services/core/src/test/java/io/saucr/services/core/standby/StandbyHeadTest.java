@@ -240,7 +240,7 @@ class StandbyHeadTest {
             String line = LINE.strip() + " replaces=" + former + DIGEST + "\n";
             assertThatThrownBy(() -> StandbyHead.decode(bytes(line)))
                     .isInstanceOf(Head.UnreadableHeadException.class)
-                    .hasMessageContaining("does not go on from");
+                    .hasMessageContaining("does not continue");
         }
     }
 

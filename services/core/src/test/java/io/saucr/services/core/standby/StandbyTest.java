@@ -177,7 +177,7 @@ class StandbyTest {
         assertThat(standby.tick(0)).hasSize(1);
         refused(
                 standby.seen(Optional.empty(), 0, 1),
-                "the head is gone",
+                "the head is missing",
                 BIRTH.toString(),
                 "up to segment 1 of epoch 1",
                 "Nothing is created anew");

@@ -79,12 +79,12 @@ public final class Killed implements AutoCloseable {
     /**
      * SIGKILL.
      *
-     * @throws IOException where it ended by itself before
+     * @throws IOException if it exited on its own before
      */
     public void kill() throws IOException, InterruptedException {
         if (!process.isAlive()) {
             throw new IOException(
-                    name + " ended by itself with " + process.exitValue() + "; see " + log);
+                    name + " exited on its own with " + process.exitValue() + "; see " + log);
         }
         process.destroyForcibly();
         process.waitFor();
