@@ -26,20 +26,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stage that applies commits and reads, in the threads that bring them: nobody is woken for
- * one, unless it may take long.
+ * Applies commits and serves reads in the threads that bring them. Wakes no other thread, unless
+ * the work may take long.
  *
- * <p>The order, with ZooKeeper's own guarantees, is decided by {@link CommitSchedule}.
+ * <p>{@link CommitSchedule} decides the order, with ZooKeeper's own guarantees.
  *
  * <p>Any thread; requests of one session by one thread at a time.
  *
- * <p>Nobody waits for another thread: at most one, the owner, does what could not be done at once;
- * who finds an owner leaves its work, and the owner goes round again. Reads that nothing is in the
- * way of run beside it. The last of the reads that are in a commit's way becomes the owner.
+ * <p>No thread waits for another. At most one thread, the owner, does the work that could not be
+ * done at once. If there is an owner, another thread queues its work and returns; the owner drains
+ * the queue. Reads that nothing blocks run alongside. If reads block a commit, the thread of the
+ * last of these reads becomes the owner.
  *
- * <p>Of ZooKeeper's class only the thread is used, for what a thread that serves others must not
- * do: work that may take longer than {@value #SHORT_MILLIS} ms, and notifications for more than
- * {@value #FEW_NOTIFIED} connections. Reads of that kind go to workers.
+ * <p>Uses only the thread of ZooKeeper's class, for work that a thread that serves others must not
+ * do: what may take longer than {@value #SHORT_MILLIS} ms, and notifications for more than {@value
+ * #FEW_NOTIFIED} connections. Reads of that kind go to workers.
  */
 final class InlineCommitProcessor extends CommitProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(InlineCommitProcessor.class);
@@ -71,7 +72,10 @@ final class InlineCommitProcessor extends CommitProcessor {
     private final LongSupplier nanoTime;
     private final Object lock = new Object();
 
-    /** Whether whoever commits calls {@link #apply} soon, or the thread has to. */
+    /**
+     * Whether the thread that commits calls {@link #apply} soon; otherwise this stage's thread has
+     * to.
+     */
     private volatile boolean callersApply;
 
     private volatile boolean halted;
@@ -123,8 +127,8 @@ final class InlineCommitProcessor extends CommitProcessor {
     }
 
     /**
-     * @param promised whether from now on whoever calls {@link #commit} calls {@link #apply} after
-     *     it, as soon as it holds no lock and has nothing more urgent to do
+     * @param promised whether from now on each thread that calls {@link #commit} calls {@link
+     *     #apply} after it, as soon as it holds no lock and has nothing more urgent to do
      */
     void callersApply(boolean promised) {
         callersApply = promised;
@@ -275,8 +279,8 @@ final class InlineCommitProcessor extends CommitProcessor {
     }
 
     /**
-     * Applies what is committed, unless somebody else is about it or will be. Whoever calls holds
-     * no lock that a client's request may need.
+     * Applies what is committed, unless another thread does it or will do it. The caller holds no
+     * lock that a client's request may need.
      */
     void apply() {
         boolean begins;
@@ -301,7 +305,7 @@ final class InlineCommitProcessor extends CommitProcessor {
         return true;
     }
 
-    /** This stage's thread goes on. The caller holds the lock. */
+    /** Makes this stage's thread the owner. The caller holds the lock. */
     private void handOver() {
         schedule.ownedBy(this);
         lock.notifyAll();

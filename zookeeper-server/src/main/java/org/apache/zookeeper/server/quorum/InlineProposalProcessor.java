@@ -22,18 +22,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A leader's stage that validates requests, proposes and logs them, in the threads that bring them:
- * one at a time, in the order of {@link #processRequest}. Who finds another inside leaves its
- * requests to that one, which goes round again; but not for ever: it has other things to do, such
- * as to read acks, and after {@value #MOST_AT_A_STRETCH} requests or {@value #STRETCH_MILLIS} ms
- * this stage's thread goes on. That one has its turn before anybody else, and until nothing waits.
+ * Validates, proposes and logs a leader's requests in the threads that bring them: one thread at a
+ * time, in the order of {@link #processRequest}. If a thread is inside, another one queues its
+ * requests and returns; the thread inside drains the queue. That thread has other things to do,
+ * such as reading acks, so it leaves after {@value #MOST_AT_A_STRETCH} requests or {@value
+ * #STRETCH_MILLIS} ms. Then this stage's own thread continues, before all others, until no request
+ * waits.
  *
- * <p>Requests are proposed in slices. At the end of each the own log gets its entries, and then
- * learners do: however many requests wait, nobody else has them much earlier than this leader's own
- * log (R24), and their acks come while the next slice is made.
+ * <p>Requests are proposed in slices. At the end of a slice this leader's own log gets the entries
+ * first, and then the learners get them. So no learner has entries much earlier than this log,
+ * however many requests wait (R24). The acks of a slice come while the next one is made.
  *
- * <p>Of ZooKeeper's class the validation is used, and its thread for requests of threads that end
- * no batch.
+ * <p>Uses the validation of ZooKeeper's class, and its thread for requests of threads that end no
+ * batch.
  */
 final class InlineProposalProcessor extends PrepRequestProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(InlineProposalProcessor.class);
@@ -53,7 +54,9 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
 
     /** The leader, as far as this stage needs it. */
     interface Proposer {
-        /** Whether the next request may be proposed now; whoever says no says later that it may. */
+        /**
+         * Whether the next request may be proposed now. After a no the leader reports when it may.
+         */
         boolean mayPropose();
 
         Proposal propose(Request request) throws XidRolloverException;
@@ -89,13 +92,13 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
     private final AtomicInteger entered = new AtomicInteger();
 
-    /** Held by the one who proposes: at the end of the server it must have left. */
+    /** Held by the thread that proposes; the end of the server waits until it has left. */
     private final Object inside = new Object();
 
     private final Object wake = new Object();
     private volatile boolean stopped;
 
-    /** Whoever was inside has left the turn to this stage's thread. */
+    /** The thread that was inside has left the rest to this stage's thread. */
     private volatile boolean left;
 
     // Guarded by wake.
@@ -146,7 +149,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
         this.slice = slice;
     }
 
-    /** What is proposed and not handed to the log. Of who is inside. */
+    /** What is proposed and not handed to the log yet. Used by the thread that is inside. */
     private static final class Slice {
         private final List<Logged> entries = new ArrayList<>();
         private long bytes;
@@ -227,7 +230,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
 
         @Override
         public void shutdown() {
-            // Whoever has made both ends them.
+            // The creator of both shuts them down.
         }
     }
 
@@ -253,7 +256,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
                 proposeWaiting(stretch);
             }
             if (stretch.over && !requests.isEmpty()) {
-                // Those who come meanwhile leave their requests to it.
+                // Until it runs, other threads queue their requests for it.
                 left = true;
                 wake();
                 return;
