@@ -52,6 +52,7 @@ final class HandoverCommand implements Callable<Integer> {
         long begun = System.nanoTime();
         page.order("handover", to == null ? Map.of() : Map.of("member", to));
         MemberStatus now = successor(page, status.member());
+        checkSuccessor(status.member().member(), now);
         long millis = Duration.ofNanos(System.nanoTime() - begun).toMillis();
         if (output.json()) {
             output.print(
@@ -76,6 +77,22 @@ final class HandoverCommand implements Callable<Integer> {
                                             Output.millis(millis)));
         }
         return ServicesCommand.FINE;
+    }
+
+    /** The role may have gone to another member than the one that was meant to take it. */
+    private void checkSuccessor(String before, MemberStatus now) throws FailureException {
+        boolean asAsked = to == null ? !now.primary().equals(before) : now.primary().equals(to);
+        if (!asAsked) {
+            throw new FailureException(
+                    "the successor did not come: member "
+                            + now.primary()
+                            + ", at "
+                            + now.primaryAt()
+                            + ", is primary "
+                            + (now.primary().equals(before) ? "again " : "")
+                            + "in epoch "
+                            + now.epoch());
+        }
     }
 
     /** Before anything is held up. */

@@ -445,6 +445,26 @@ class ServicesCommandTest {
     }
 
     @Test
+    void aSuccessorThatDoesNotComeIsAFailure() throws Exception {
+        String three = "00000000000000c3";
+        String before = member("primary", 3, ONE, "'" + TWO + "':7,'" + three + "':7");
+        String page = page(200, before, member("primary", 5, ONE, ""), 200);
+        assertThat(execute("handover", "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("the successor did not come: member " + ONE)
+                .contains("is primary again in epoch 5");
+        server.stop(0);
+        orders.clear();
+        page = page(200, before, member("standby", 5, three, ""), 200);
+        assertThat(execute("handover", "--to", TWO, "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("the successor did not come: member " + three)
+                .contains("is primary in epoch 5");
+        orders.clear();
+        assertThat(execute("handover", "--url", page)).isZero();
+    }
+
+    @Test
     void whoCannotHandOverIsNotAskedTo() throws Exception {
         String page = page(200, status("", ""), 200);
         assertThat(execute("handover", "--url", page)).isEqualTo(1);
