@@ -231,8 +231,8 @@ public sealed interface Protection {
 
         /**
          * The same, asynchronous (C7): a reply to a client leaves at once, before the head covers
-         * its turn. Turns are made final at this interval, and then all else leaves as without
-         * this setting: acks, messages to services, outputs, replies by HTTP. Queries do not wait
+         * its turn. Turns are made final at this interval, and then all else leaves as without this
+         * setting: acks, messages to services, outputs, replies by HTTP. Queries do not wait
          * either.
          *
          * <p>When the primary is lost, so may be the turns of the last moments: those within one
@@ -276,8 +276,8 @@ public sealed interface Protection {
         /**
          * The same with segments in a store that all members share: a turn is final once that holds
          * its segment and the head names it. Any member takes over from it, also one with an empty
-         * disk, and if all members lose their disks, nothing is lost. Members still keep what
-         * they get over their links, so they are as warm as without a store.
+         * disk, and if all members lose their disks, nothing is lost. Members still keep what they
+         * get over their links, so they are as warm as without a store.
          *
          * <p>While the store fails, or takes longer than a second, the service continues as without
          * one, with {@link #copies} on members' disks, and reports it. What the store lacks is

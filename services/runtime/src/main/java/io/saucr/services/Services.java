@@ -225,8 +225,8 @@ public final class Services {
 
     /**
      * Starts one member of a service with standbys: the same line on each, with a folder of its
-     * own. Returns once it knows whom it follows, or is primary; waits for the ensemble as long
-     * as it takes.
+     * own. Returns once it knows whom it follows, or is primary; waits for the ensemble as long as
+     * it takes.
      *
      * @param constructor makes the service from its state, each time that this member begins to
      *     follow: what it holds outside of its state is new then

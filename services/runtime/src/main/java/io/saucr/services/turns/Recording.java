@@ -237,8 +237,7 @@ public final class Recording {
     private void dies(Throwable e) {
         throw e instanceof DeadJournalException dead
                 ? dead
-                : new IllegalStateException(
-                        "work outside of the turns of " + name + " failed", e);
+                : new IllegalStateException("work outside of the turns of " + name + " failed", e);
     }
 
     private void fetch(Action.Fetch fetch) {

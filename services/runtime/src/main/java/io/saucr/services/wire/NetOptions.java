@@ -5,8 +5,7 @@ import java.util.Optional;
 
 /**
  * How a service talks to its peers. All services that talk to each other should have the same frame
- * size: a receiver closes each connection over which a too large frame comes.
- * Immutable.
+ * size: a receiver closes each connection over which a too large frame comes. Immutable.
  *
  * @param frameBytes the largest frame, from 4 KiB to 256 MiB; a message's body is less than it by
  *     {@link #FRAME_OVERHEAD_BYTES}
