@@ -47,7 +47,7 @@ class GroupSimulationTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void eachRuleIsMissed(ServiceGroup.Broken broken) {
+    void eachBrokenRuleIsNoticed(ServiceGroup.Broken broken) {
         Seeds.assertNoticed(
                 MOST_RUNS,
                 seed -> {

@@ -45,7 +45,7 @@ class ServiceModelTest {
                 "K4_LEAVES_BEFORE_THE_FORCE",
                 "K6_SENT_ONCE"
             })
-    void eachRuleIsMissed(Broken broken) {
+    void eachBrokenRuleIsNoticed(Broken broken) {
         Exploration.Found found =
                 new ServiceModel(new ServiceModel.Size(1, 1, 0), broken)
                         .exploration()

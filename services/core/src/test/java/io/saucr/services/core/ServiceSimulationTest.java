@@ -40,7 +40,7 @@ class ServiceSimulationTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void eachRuleIsMissed(Broken broken) {
+    void eachBrokenRuleIsNoticed(Broken broken) {
         Seeds.assertNoticed(
                 MOST_RUNS,
                 seed -> {

@@ -49,7 +49,7 @@ class LanesSimulationTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void eachRuleIsMissed(Broken broken) {
+    void eachBrokenRuleIsNoticed(Broken broken) {
         for (long seed = 0; seed < RUNS; seed++) {
             LanesWorld world = new LanesWorld(seed, broken, false);
             world.run();

@@ -113,7 +113,7 @@ class OnceModelTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
-    void eachRuleIsMissed(Broken broken) {
+    void eachBrokenRuleIsNoticed(Broken broken) {
         World world = noticing(broken);
         OnceExplorer.Found found =
                 new OnceExplorer(MOST_STATES).explore(new OnceModel(bounds(world), broken));

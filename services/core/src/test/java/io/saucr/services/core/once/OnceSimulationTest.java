@@ -31,7 +31,7 @@ class OnceSimulationTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
-    void eachRuleIsMissed(OnceWorld.Broken broken) {
+    void eachBrokenRuleIsNoticed(OnceWorld.Broken broken) {
         Seeds.assertNoticed(
                 RUNS,
                 seed -> {

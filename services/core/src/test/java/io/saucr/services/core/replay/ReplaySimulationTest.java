@@ -122,7 +122,7 @@ class ReplaySimulationTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void eachRuleIsMissed(Broken broken) {
+    void eachBrokenRuleIsNoticed(Broken broken) {
         for (long seed = 0; seed < RUNS; seed++) {
             boolean missed =
                     broken == Broken.X14_BYTES_NOT_COMPARED

@@ -104,7 +104,7 @@ class GroupModelTest {
         "D18_NO_DEPENDENCY, APART 1 1 0 0 0 0 0 0 0 1",
         "D19_LOSS_KEPT, APART 1 0 0 0 0 0 0 0 0 0 1",
     })
-    void eachRuleIsMissed(Broken broken, String size) {
+    void eachBrokenRuleIsNoticed(Broken broken, String size) {
         isMissed(broken, size, "");
     }
 
@@ -115,7 +115,7 @@ class GroupModelTest {
         "D11_COMPARED_AFTER_A_MISS, APART 1 2 0 1",
         "D17_RESULT_LOST, CALLS 2 1",
     })
-    void eachRuleIsMissedInLargerGroups(Broken broken, String size) {
+    void eachBrokenRuleIsNoticedInLargerGroups(Broken broken, String size) {
         isMissed(broken, size, "");
     }
 
@@ -143,7 +143,7 @@ class GroupModelTest {
                 // The third one never hears that the second one's version is final.
                 "D19_START_REMEMBERS | INWARD 1 1 0 1 0 0 0 0 0 0 1 | CUT 2, REQUEST 1, DELIVER 0 1",
             })
-    void eachRuleIsMissedFrom(Broken broken, String size, String from) {
+    void eachBrokenRuleIsNoticedFrom(Broken broken, String size, String from) {
         isMissed(broken, size, from);
     }
 

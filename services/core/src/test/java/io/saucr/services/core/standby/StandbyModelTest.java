@@ -62,7 +62,7 @@ class StandbyModelTest {
         "C7_LEAVES_BEFORE_IT_IS_NAMED, 0, 0, 0",
         "C13_UNKNOWN_IS_SUCCESS, 0, 1, 0",
     })
-    void eachRuleIsMissed(Broken broken, int links, int breaks, int waits) {
+    void eachBrokenRuleIsNoticed(Broken broken, int links, int breaks, int waits) {
         Found found = explore(new Size(2, 1, 0, links, 0, breaks, 0, waits), broken, MOST_STATES);
         assertThat(found.violation()).isNotNull().isNotEqualTo(Exploration.MORE_STATES);
     }

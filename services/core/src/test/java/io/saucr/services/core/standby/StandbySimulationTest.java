@@ -62,7 +62,7 @@ class StandbySimulationTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void eachRuleIsMissed(Broken broken) {
+    void eachBrokenRuleIsNoticed(Broken broken) {
         Seeds.assertNoticed(
                 MOST_RUNS,
                 seed -> {
