@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Says in words why the calls on a register fit into no order: which call shows it, beside the
+ * Says in words why the calls on a register fit into no order: which call shows it, next to the
  * write that is lost. Everything before that call fits into an order; in each the register holds
  * another value than the one that the call saw. Used by one thread.
  */

@@ -147,7 +147,7 @@ final class EdnReader {
         return c;
     }
 
-    /** Goes on to the next value; returns its first character, or -1 at the end. */
+    /** Continues to the next value; returns its first character, or -1 at the end. */
     private int skip(int depth) throws IOException {
         while (true) {
             int c = peek();

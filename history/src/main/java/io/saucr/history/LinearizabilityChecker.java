@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Decides whether a history of registers is linearizable, each register by itself: Wing and Gong's
+ * Decides whether a history of registers is linearizable, each register on its own: Wing and Gong's
  * search over the orders that real time allows, with Lowe's memory of the configurations (calls
  * that took effect, value) that led nowhere. A read without a value fits anywhere, as in Knossos.
  *

@@ -213,7 +213,7 @@ public final class ClassArchive {
         try {
             Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
         } catch (IOException e) {
-            return; // Whoever removed it meanwhile did no harm.
+            return; // Another process has removed it, which does no harm.
         }
     }
 

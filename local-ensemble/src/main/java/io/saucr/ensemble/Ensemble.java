@@ -154,7 +154,7 @@ public final class Ensemble implements AutoCloseable {
             return this;
         }
 
-        /** What the servers' folders are called, before the number; preset: {@code server-}. */
+        /** What the servers' folders are called, before the number; default: {@code server-}. */
         Builder folderName(String beginning) {
             this.folderName = beginning;
             return this;

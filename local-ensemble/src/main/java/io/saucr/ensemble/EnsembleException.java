@@ -1,6 +1,6 @@
 package io.saucr.ensemble;
 
-/** A failure that the user can mend: its message says what happened, where, and what to do. */
+/** A failure that the user can fix: its message says what happened, where, and what to do. */
 public final class EnsembleException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 

@@ -192,7 +192,7 @@ public final class FsyncShim {
 
     /**
      * Whether the disk hangs: nothing that changes or forces a file or a name below the data folder
-     * returns until this ends. Reading goes on.
+     * returns until this ends. Reading continues.
      */
     public void hang(boolean hang) {
         page.putLong(HUNG, hang ? 1 : 0);
@@ -274,7 +274,7 @@ public final class FsyncShim {
         page.putLong(at, 0);
     }
 
-    /** To be called before each start of the process by whoever hosts it. */
+    /** To be called before each start of the process by its host. */
     public void beforeStart() throws IOException {
         if (journaled) {
             PowerLoss.adopt(root, journal());
@@ -283,7 +283,7 @@ public final class FsyncShim {
 
     /**
      * Puts the data folder into the state of a disk that lost power: what was written but not
-     * forced is gone. The server's process must have been killed. A forced file keeps its newest
+     * synced is lost. The server's process must have been killed. A forced file keeps its newest
      * name; with {@code namesNeedTheFolder} a new or changed name survives only if its folder was
      * forced, too (POSIX promises no more; ext4 does, and stock ZooKeeper relies on it).
      *

@@ -11,7 +11,7 @@ import java.util.OptionalInt;
  * time, under the lock of the server's {@link ServerProcess}.
  */
 interface Launcher {
-    /** Writes what the server needs beside its {@code zoo.cfg}, before its first start. */
+    /** Writes what the server needs next to its {@code zoo.cfg}, before its first start. */
     void prepare() throws IOException;
 
     /** Starts the process, which does not run, and returns at once. */

@@ -26,7 +26,7 @@ public final class LineProcess implements AutoCloseable {
     private final Process process;
     private final BufferedWriter orders;
     private final Thread reader;
-    private final List<String> lines = new ArrayList<>(); // Guarded by itself.
+    private final List<String> lines = new ArrayList<>(); // Guarded by its own monitor.
 
     /**
      * Starts a process.
@@ -35,7 +35,7 @@ public final class LineProcess implements AutoCloseable {
      * @param environment variables besides those of this process
      * @param log gets what it writes to its error stream, behind what is there
      * @param patience how long a line is waited for
-     * @param heard is given each line that it says, before anybody waits for it
+     * @param heard is given each line that it says, before any caller waits for it
      */
     public LineProcess(
             String name,

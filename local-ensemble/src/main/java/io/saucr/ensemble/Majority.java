@@ -2,7 +2,7 @@ package io.saucr.ensemble;
 
 /**
  * How many servers of an ensemble are a majority. The only place with this arithmetic outside the
- * server: whoever tests a distribution from outside takes none of its classes.
+ * server: a test of a distribution from outside uses none of its classes.
  */
 public final class Majority {
     private Majority() {}

@@ -40,7 +40,7 @@ final class Ports {
     }
 
     /**
-     * Looks whether anybody listens where an ensemble is about to.
+     * Looks whether a process listens where an ensemble is about to.
      *
      * @throws EnsembleException naming the ports that are taken, and a base whose ports are free
      */

@@ -13,7 +13,7 @@ public final class ProcStat {
      * as one letter, is the first.
      *
      * @param folder {@code /proc/PID}, or {@code /proc/PID/task/TID}
-     * @throws IOException also if the process or thread is gone
+     * @throws IOException also if the process or thread has ended
      */
     public static String[] fields(Path folder) throws IOException {
         String stat = Files.readString(folder.resolve("stat"));

@@ -17,7 +17,7 @@ public enum Signal {
     CONT,
     KILL,
     TERM,
-    /** A JVM prints the stacks of its threads, and goes on. */
+    /** A JVM prints the stacks of its threads, and continues. */
     QUIT,
     /** Power is about to fail. */
     PWR;
@@ -35,7 +35,7 @@ public enum Signal {
      * still answer somebody.
      *
      * @throws IOException if there is no shell
-     * @throws EnsembleException if a process goes on for ten seconds after STOP
+     * @throws EnsembleException if a process continues for ten seconds after STOP
      */
     public void send(Collection<Long> pids) throws IOException {
         if (pids.isEmpty()) {
@@ -69,7 +69,7 @@ public enum Signal {
         }
     }
 
-    /** Also true of a process that is gone, and on a system without /proc. */
+    /** Also true of a process that has ended, and on a system without /proc. */
     static boolean standsStill(long pid) {
         Path threads = Path.of("/proc", Long.toString(pid), "task");
         try (Stream<Path> each = Files.list(threads)) {

@@ -46,7 +46,7 @@ public final class WriteLoad implements AutoCloseable {
 
     /** Opens a session: at the beginning, and when one has expired. */
     public interface Connector {
-        /** A session that is connected, or connects by itself. */
+        /** A session that is connected, or connects on its own. */
         ZooKeeper connect() throws IOException, InterruptedException;
     }
 
@@ -92,7 +92,7 @@ public final class WriteLoad implements AutoCloseable {
         }
     }
 
-    /** Begins to write, or goes on after {@link #pause}. Does nothing after {@link #stop}. */
+    /** Begins to write, or continues after {@link #pause}. Does nothing after {@link #stop}. */
     public void start() {
         synchronized (this) {
             if (state != State.PAUSED) {

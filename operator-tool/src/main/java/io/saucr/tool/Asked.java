@@ -84,7 +84,7 @@ final class Asked {
         }
     }
 
-    /** Runs something beside the caller. */
+    /** Runs something next to the caller. */
     static <T> Future<T> beside(Callable<T> work) {
         return THREADS.submit(work);
     }

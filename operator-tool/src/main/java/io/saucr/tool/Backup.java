@@ -33,7 +33,7 @@ record Backup(
         boolean complete,
         Path logFile,
         LogFile log) {
-    /** What it is, for whoever finds it, and which files belong to it. */
+    /** What it is, for people who find it, and which files belong to it. */
     static final String DESCRIPTION = "backup.json";
 
     /** The names of its other files, as a regular expression without groups. */

@@ -13,7 +13,7 @@ import javax.net.ssl.SSLException;
 
 /**
  * Why a server did not answer as it should. The message is a sentence without the server's name,
- * for whoever prints it knows of which one it speaks.
+ * for the code that prints it knows of which one it speaks.
  */
 final class EndpointException extends IOException {
     /** The sentence for a connection that ends before an answer. */
@@ -56,7 +56,7 @@ final class EndpointException extends IOException {
     /**
      * The same with the AdminServer's name in front.
      *
-     * @param lacks what a server does that does not know the command, as a sentence goes on after
+     * @param lacks what a server does that does not know the command, as a sentence continues after
      *     its name
      */
     EndpointException of(Endpoint endpoint, String lacks) {

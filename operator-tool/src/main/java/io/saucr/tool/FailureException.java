@@ -3,7 +3,7 @@ package io.saucr.tool;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 
-/** A command failed for a reason that the user can mend; the message says which. */
+/** A command failed for a reason that the user can fix; the message says which. */
 final class FailureException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -150,7 +150,7 @@ final class FourLetterWord {
                                 .getSocketFactory()
                                 .createSocket(plain, endpoint.host(), endpoint.port(), true);
         if (connection.verifiesHostnames()) {
-            // In FIPS mode, ZooKeeper's preset, its trust managers leave this to the socket.
+            // In FIPS mode, ZooKeeper's default, its trust managers leave this to the socket.
             SSLParameters parameters = socket.getSSLParameters();
             parameters.setEndpointIdentificationAlgorithm("HTTPS");
             socket.setSSLParameters(parameters);

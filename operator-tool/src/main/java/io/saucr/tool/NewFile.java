@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 
 /**
  * A file, or a folder with files, that appears under its name when it is whole and on the disk, and
- * never in the place of something else. Until then it has a name of its own beside that one; if the
+ * never in the place of something else. Until then it has a name of its own next to that one; if the
  * process is told to end meanwhile, that is removed. Used by one thread.
  */
 final class NewFile implements Closeable {
@@ -194,7 +194,7 @@ final class NewFile implements Closeable {
     private synchronized void removePartial() {
         removed = true;
         for (int i = 0; i < REMOVALS && Files.exists(partial, LinkOption.NOFOLLOW_LINKS); i++) {
-            // Whoever writes may go on while the process ends, and make another file.
+            // The caller may continue to write while the process ends, and make another file.
             remove(partial);
         }
     }

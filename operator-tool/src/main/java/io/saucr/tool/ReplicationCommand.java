@@ -65,7 +65,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
         void print(Ensemble ensemble, Output output) {
             output.out().println(ensemble.mode());
             if (brief) {
-                // Whoever reads one word wants to know why it is this one.
+                // A reader of the one word wants to know why it is this one.
                 if (!fine(ensemble)) {
                     ensemble.servers()
                             .forEach(

@@ -86,7 +86,7 @@ public final class Boot {
      * Returns the peer that an embedded server runs with. Called once per server, before it is set
      * up.
      *
-     * @param started completed as soon as the peer has started; the original does so by itself
+     * @param started completed as soon as the peer has started; the original does so on its own
      */
     public static QuorumPeer embeddedPeer(QuorumPeer original, CompletableFuture<String> started) {
         return peer(original, () -> started.complete(null));

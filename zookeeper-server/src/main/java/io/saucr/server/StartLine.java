@@ -14,7 +14,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 final class StartLine {
     private StartLine() {}
 
-    /** Reads the identity beside the log, if there is one. */
+    /** Reads the identity next to the log, if there is one. */
     static String of(QuorumPeerConfig config, SaucrSettings settings) {
         String release = "version " + Release.VERSION + " (" + Release.origin() + ")";
         String server =

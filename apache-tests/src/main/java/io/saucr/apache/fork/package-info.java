@@ -1,2 +1,2 @@
-/** What runs inside a forked JVM, beside the server's classes and ZooKeeper's tests. */
+/** What runs inside a forked JVM, next to the server's classes and ZooKeeper's tests. */
 package io.saucr.apache.fork;

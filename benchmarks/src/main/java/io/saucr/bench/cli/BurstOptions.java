@@ -160,7 +160,7 @@ final class BurstOptions {
                 ensemble.servers().server(ensemble.leader()).mntr(), "zk_saucr_mode_switches");
     }
 
-    /** Does the work beside the busy processes. */
+    /** Does the work next to the busy processes. */
     Seen beside(Work work) throws Exception {
         try (BusyProcesses processes = BusyProcesses.start(busy)) {
             Seen seen = work.run();

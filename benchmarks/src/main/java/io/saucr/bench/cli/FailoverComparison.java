@@ -31,7 +31,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** How long an ensemble takes to start, and to go on after its leader was killed. */
+/** How long an ensemble takes to start, and to continue after its leader was killed. */
 @Command(
         name = "failover",
         description =
@@ -166,7 +166,7 @@ final class FailoverComparison implements Callable<Integer> {
     private static final class FirstAck {
         private static final Duration PATIENCE = Duration.ofSeconds(90);
 
-        /** Rarely enough that the answers cost little beside an election on two processors. */
+        /** Rarely enough that the answers cost little next to an election on two processors. */
         private static final long POLL_MILLIS = 10;
 
         private static final long CONNECT_MILLIS = 500;

@@ -238,7 +238,7 @@ final class FlappingComparison implements Callable<Integer> {
                             .orElseThrow();
         }
 
-        /** Until the end; whoever is waited for then stays away. */
+        /** Until the end; a server that is waited for then stays away. */
         void flap(long end, double interval) throws Exception {
             while (System.nanoTime() - end < 0) {
                 ensemble.kill(server);

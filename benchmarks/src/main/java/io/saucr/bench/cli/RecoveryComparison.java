@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Recovery time against the number of entries that were lost, beside the time in which a stock
+ * Recovery time against the number of entries that were lost, next to the time in which a stock
  * follower catches up over the same distance; the two take turns.
  */
 @Command(

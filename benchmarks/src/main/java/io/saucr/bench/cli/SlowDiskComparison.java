@@ -31,7 +31,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * What one server with a slow disk costs its ensemble: throughput with it beside that of the same
+ * What one server with a slow disk costs its ensemble: throughput with it next to that of the same
  * ensemble without that server, and the longest pause.
  */
 @Command(

@@ -96,7 +96,7 @@ public final class ConnectedEnsemble implements MeasuredEnsemble {
                 "servers of an ensemble that runs elsewhere cannot be killed");
     }
 
-    /** Does not wait: whoever runs the ensemble chooses the mode in which it is measured. */
+    /** Does not wait: the caller chooses the mode in which it is measured. */
     @Override
     public void awaitMode() {}
 

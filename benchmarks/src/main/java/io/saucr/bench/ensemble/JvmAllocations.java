@@ -69,7 +69,7 @@ final class JvmAllocations implements AutoCloseable {
         try {
             connector.close();
         } catch (IOException e) {
-            // The server is gone already, and with it the connection.
+            // The server has exited, and its connection is closed.
         }
     }
 }

@@ -11,7 +11,7 @@ import org.HdrHistogram.Recorder;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * Clients of a closed loop that run until they are closed, and go on when an operation fails, with
+ * Clients of a closed loop that run until they are closed, and continue when an operation fails, with
  * a new session if theirs has expired. Thread-safe.
  */
 public final class RunningClients implements AutoCloseable {
@@ -127,7 +127,7 @@ public final class RunningClients implements AutoCloseable {
         }
     }
 
-    /** What they see, in windows that whoever asks begins. */
+    /** What they see, in windows that the caller begins. */
     public AckRecord acks() {
         return acks;
     }

@@ -25,7 +25,7 @@ import java.util.Map;
  * @param maxRounds rounds to stop after, even if the precision is not reached
  * @param precision half width of the confidence interval of every ratio of throughputs, as a part
  *     of the ratio, after which no further round is run; 0 if the rounds alone decide
- * @param busy processes that only compute beside the ensembles while slices are measured
+ * @param busy processes that only compute next to the ensembles while slices are measured
  * @param processors how many each server may use once it is warm; 0: as many as there are
  * @param jvmFlags of every server
  */

@@ -189,7 +189,7 @@ public final class Results {
         }
     }
 
-    /** The first configuration against each other one, the paper's words beside. */
+    /** The first configuration against each other one, the paper's words next to them. */
     static Table ratios(String title, Comparison comparison) {
         Table table =
                 Table.ofNumbers(

@@ -67,11 +67,11 @@ public final class RunFolder {
     private record Opening(String title, String begun, Machine machine, Map<String, Object> plan) {}
 
     /**
-     * Makes the folder of a new run, or goes on with one that did not end.
+     * Makes the folder of a new run, or continues with one that did not end.
      *
      * @param plan what is to be measured; to resume a run it must be the same
-     * @param resume whether a run that is there goes on
-     * @throws IOException if the folder cannot be made, or holds a run that cannot go on
+     * @param resume whether a run that is there continues
+     * @throws IOException if the folder cannot be made, or holds a run that cannot continue
      */
     public static RunFolder open(Path path, String title, Map<String, Object> plan, boolean resume)
             throws IOException {

@@ -12,7 +12,7 @@ import java.util.Locale;
  * @param voters servers of the ensemble, 1 to 9; 0 if the ensemble runs elsewhere
  * @param valueBytes size of every value, 1 to 1,000,000
  * @param rate operations per second that all clients together are to begin, whether or not those
- *     before have ended; 0 if each client goes on as soon as it has its answer
+ *     before have ended; 0 if each client continues as soon as it has its answer
  * @param sizes what else the ensemble holds and serves
  */
 public record Case(

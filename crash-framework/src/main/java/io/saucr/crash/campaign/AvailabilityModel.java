@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
  *       longer there or a new leader leads, some time later in fast mode.
  *   <li>A server that lost its memory recovers if a complete server has forced a newer seal than
  *       its own, or if |W| - F + 1 complete members of its own view W answer.
- *   <li>A majority of complete servers serves, and whoever else is up recovers from them.
+ *   <li>A majority of complete servers serves, and the other servers that are up recover from them.
  * </ul>
  *
  * <p>Where timing decides, every possibility is followed: whether a crash in fast mode took
@@ -383,7 +383,7 @@ public final class AvailabilityModel {
         }
         World served = world.recovered(part);
         Set<World> result = new LinkedHashSet<>();
-        // A leader goes on in fast mode while F members of its view are there, and waits a little
+        // A leader continues in fast mode while F members of its view are there, and waits a little
         // before it seals who came.
         if (world.serves() && (!noticed || !afterCrash || world.sealed().size() >= fastQuorum())) {
             result.add(served);

@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param idle how long no client writes before each fault
  * @param dwell how long a state without a majority lasts
  * @param settle how long a state with a majority may take until all its servers serve, before the
- *     sequence goes on regardless
+ *     sequence continues regardless
  * @param patience how long the last state may take until it serves, before it is called unavailable
  * @param steady whether each fault waits until a situation-aware ensemble is in the state that the
  *     fault is about: fast mode with every server that is up, if these are enough for it, and after

@@ -41,10 +41,10 @@ public record Outcome(
     /** Kind of event: all servers were stopped with SIGTERM, and start again. */
     static final String ORDERLY_START = "orderly-start";
 
-    /** Kind of event: servers were told to go on with what they have, and started again. */
+    /** Kind of event: servers were told to continue with what they have, and started again. */
     static final String ACCEPTED_LOSS = "accepted-loss";
 
-    /** What stock ZooKeeper says when its first snapshot is gone; {@link #reason} quotes it. */
+    /** What stock ZooKeeper says when its first snapshot is missing; {@link #reason} quotes it. */
     private static final String REFUSED_LOG_ALONE = "No snapshot found, but there are log entries";
 
     /**

@@ -10,7 +10,7 @@ import java.util.TreeSet;
 /**
  * Walks the graph of cluster states at random, as section 5.1 of the paper: a child is visited with
  * a probability that falls with the length of the path so far and with the difference in alive
- * servers. Here: after k steps the walk goes on with probability 0.85 to the power of k, else it
+ * servers. Here: after k steps the walk continues with probability 0.85 to the power of k, else it
  * returns to all alive; a child that differs in d servers weighs 2 to the power of -d. The same
  * seed gives the same sequences, and a longer list begins with the shorter one.
  */

@@ -7,13 +7,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What becomes of a folder whose disk is gone. Stateless. */
+/** What becomes of a folder whose disk is lost. Stateless. */
 final class Emptying {
     private Emptying() {}
 
     /**
      * Deletes everything in the folder, and the folder unless it is {@code root}, but keeps {@code
-     * root/myid}, which whoever replaces a disk writes first.
+     * root/myid}, which an operator who replaces a disk writes first.
      */
     static void of(Path root, Path folder) throws IOException {
         if (!folder.startsWith(root)) {

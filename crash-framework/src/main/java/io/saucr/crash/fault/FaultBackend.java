@@ -28,7 +28,7 @@ public interface FaultBackend extends Hosting {
 
     /**
      * Takes the power from these servers at one instant: peers and clients hear nothing more, not
-     * even the end of a connection, and what was not forced is gone. The machine is back when the
+     * even the end of a connection, and what was not synced is lost. The machine is back when the
      * server is started.
      *
      * @param notBefore {@link System#nanoTime} when it is to happen; at once if that is over

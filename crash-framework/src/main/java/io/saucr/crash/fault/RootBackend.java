@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
  * stops the process, shuts the file system down without flushing its journal, kills the process and
  * throws the namespace away, so that not even the kernel sends anything on the dead server's
  * behalf; the next start mounts the file system again, which replays its journal: exactly what was
- * not forced is gone.
+ * not synced is lost.
  *
  * <p>Works inside an {@link Enclosure} only, which is what removes everything on every exit. Used
  * by one thread.

@@ -24,7 +24,7 @@ public enum FaultKind {
     ALL_PROCESSES,
     /**
      * The disks of a minority refuse one to three writes, for want of space or with an I/O error.
-     * Whoever ends because of that is started again.
+     * A server that exits because of that is started again.
      */
     REFUSED_WRITE,
     /** Nothing that writes to the disks of some servers or forces them returns, for seconds. */

@@ -27,7 +27,7 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Breaks servers and mends them again, one fault at a time, and notes both in the history. Used by
+ * Breaks servers and fixes them again, one fault at a time, and notes both in the history. Used by
  * one thread; waits no longer than until the end of the run.
  */
 final class Nemesis {
@@ -43,7 +43,7 @@ final class Nemesis {
     private static final Duration MOST_UNTIL_STOPPED = Duration.ofSeconds(10);
 
     /**
-     * How often one server is started while all are waited for: one that refuses to start goes on
+     * How often one server is started while all are waited for: one that refuses to start continues
      * refusing.
      */
     private static final int MOST_STARTS = 3;
@@ -89,7 +89,7 @@ final class Nemesis {
         this.end = end;
     }
 
-    /** Fault after fault until the end, each after all servers serve; leaves everything mended. */
+    /** Fault after fault until the end, each after all servers serve; leaves everything fixed. */
     void run() throws IOException, InterruptedException {
         hold(500, 2000);
         while (System.nanoTime() < end) {
@@ -117,7 +117,7 @@ final class Nemesis {
     }
 
     /**
-     * Waits; starts servers again that end meanwhile, as whoever watches over them would, and asks
+     * Waits; starts servers again that end meanwhile, as a supervisor would, and asks
      * those that take long why.
      *
      * @return whether every server serves, one of them as leader

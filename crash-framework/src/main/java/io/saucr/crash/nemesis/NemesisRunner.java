@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One run: new servers, registers that are durable before the first fault, clients and faults for a
- * while, then everything mended and every register read once more, so that what a fault destroyed
+ * while, then everything fixed and every register read once more, so that what a fault destroyed
  * does not stay unseen. Used by one thread.
  */
 public final class NemesisRunner {

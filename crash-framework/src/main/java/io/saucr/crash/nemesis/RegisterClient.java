@@ -27,7 +27,7 @@ import org.apache.zookeeper.ZooKeeper;
  * setData} with the version under which this client saw the expected value. A register begins with
  * a write of 0, which creates its node. Used by one thread.
  *
- * <p>A call without an answer is INFO, if it could have an effect, and the client goes on under a
+ * <p>A call without an answer is INFO, if it could have an effect, and the client continues under a
  * new process number.
  */
 final class RegisterClient implements AutoCloseable {

@@ -131,7 +131,7 @@ final class RegisterLoad implements AutoCloseable {
     /**
      * Lets the clients finish their calls.
      *
-     * @throws IOException if one of them could not go on
+     * @throws IOException if one of them could not continue
      */
     void stop() throws IOException, InterruptedException {
         stopped = true;

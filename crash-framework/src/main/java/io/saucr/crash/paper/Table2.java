@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Table 2 of the paper: systems side by side, the paper's own numbers beside ours. Stateless. */
+/** Table 2 of the paper: systems side by side, the paper's own numbers next to ours. Stateless. */
 public final class Table2 {
     /** What the paper reports, in the order correct, unavailable, data loss; of how many. */
     private static final Map<String, int[]> PAPER =

@@ -74,7 +74,7 @@ final class SequenceSection {
         page.append("</table>");
     }
 
-    /** Table 2 of the paper, its own shares beside ours. */
+    /** Table 2 of the paper, its own shares next to ours. */
     private static void table2(StringBuilder page, List<Outcome> outcomes) {
         page.append("<h3>Systems side by side (table 2 of the paper)</h3><table>")
                 .append("<tr><th>system, servers, failures</th><th>sequences</th>")
@@ -376,7 +376,7 @@ final class SequenceSection {
 
     /**
      * For each server a bar while it had power, its forces as strokes in the bar, and a dot with
-     * what it said of itself; below, the writes that were acknowledged.
+     * what it reported; below, the writes that were acknowledged.
      */
     private static void timeline(StringBuilder page, Outcome outcome) {
         double scale = (double) (CHART_WIDTH - LABEL_WIDTH - 8) / Math.max(1, outcome.millis());

@@ -187,7 +187,7 @@ public final class AckProgress {
 
     /**
      * The process stood still until now and read no acks meanwhile (H11): that time does not count
-     * as anybody's delay.
+     * as a server's delay.
      *
      * @param nanos for how long, at least 0
      */

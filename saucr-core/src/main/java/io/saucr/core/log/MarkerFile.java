@@ -127,7 +127,7 @@ public final class MarkerFile {
         return new LatestOnDisk(zxid, map, view);
     }
 
-    /** What the log folder says of itself. */
+    /** What the log folder records about itself. */
     public static byte[] encodeIdentity(LogIdentity identity) {
         return sealed(
                 header(IDENTITY)

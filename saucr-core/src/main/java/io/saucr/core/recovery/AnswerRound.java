@@ -54,7 +54,7 @@ abstract sealed class AnswerRound permits MemoryLossRound, DiskLossRound {
         this.decisions = decisions;
     }
 
-    /** An answer, or anything else that another server says of itself, came in. */
+    /** An answer, or anything else that another server reports, came in. */
     abstract Result received(RecoveryMessage message, long now);
 
     /** Another server's vote shows whether it has a history. */

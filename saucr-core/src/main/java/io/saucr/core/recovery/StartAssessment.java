@@ -40,7 +40,7 @@ public record StartAssessment(Verdict verdict, String reason) {
      * @param currentEpoch what the epoch file says, -1 if there is none
      * @param acceptedEpoch what the file of the accepted epoch says, -1 if there is none
      * @param stamp what the epoch file says of the log
-     * @param identity what the log folder says of itself
+     * @param identity what the log folder records about itself
      * @param fastSwitchPresent whether that marker is there
      * @param latestOnDiskPresent whether that marker is there
      * @param markers their values

@@ -7,7 +7,7 @@ package io.saucr.model.cluster;
  * @param entries what clients write
  * @param noops no-ops that the leader proposes
  * @param elections leaders
- * @param crashes losses of power: what is not forced is gone
+ * @param crashes losses of power: what is not synced is lost
  * @param suspicions turns to slow mode because followers are late
  * @param confirmations turns to fast mode, or no-ops that prepare one
  * @param disconnects connections that break while both ends are alive, and leaders that step down

@@ -53,7 +53,7 @@ public enum BrokenRule {
     R22_ANSWERS_WITHOUT_NUMBER,
     /** Acks of an entry that was proposed before a sync came in count for that sync, too. */
     R22_EARLIER_ENTRY,
-    /** One answer is enough for every recovering server, whoever gives it. */
+    /** One answer is enough for every recovering server, from any server. */
     R23_ONE_ANSWER_ENOUGH,
     /** Memory acks of voters count that are not members of the sealed view. */
     R23_NON_MEMBERS_COUNT,
@@ -69,11 +69,11 @@ public enum BrokenRule {
     R25_BOOT_ID_NOT_LOOKED_AT,
     /** A fast entry is acked before it is in the page cache. */
     R25_ACK_BEFORE_WRITE,
-    /** A server whose process was killed goes on with the map of its marker. */
+    /** A server whose process was killed continues with the map of its marker. */
     R25_MAP_OF_MARKER,
     /** A killed server does not force what is in the page cache before it takes part again. */
     R25_START_WITHOUT_FORCE,
-    /** A server that was killed while it joined an epoch goes on as a member of that epoch. */
+    /** A server that was killed while it joined an epoch continues as a member of that epoch. */
     R25_EPOCH_OF_UNFINISHED_JOIN,
     /** A server that lost its disk takes part with the empty one at once. */
     R26_LOST_DISK_COUNTS_AS_COMPLETE,

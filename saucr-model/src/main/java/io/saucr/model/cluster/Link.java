@@ -24,7 +24,7 @@ final class Link {
     /** The process at the other end. */
     long incarnation;
 
-    /** The follower, null once its end is gone. */
+    /** The follower, null once its end is closed. */
     Server otherEnd;
 
     /** The first position of the leader's queue that was put into this connection as proposed. */

@@ -127,7 +127,7 @@ final class LogSteps {
         writeOnDiskMarker(s, covered);
     }
 
-    /** R10: acks what is logged to whoever still hears it, and has everything on disk. */
+    /** R10: acks what is logged to the leader that still hears it, and has everything on disk. */
     private void flush(Server s) {
         settle(s);
         if (!s.durability.claimsOnDisk()) {

@@ -392,7 +392,7 @@ public final class ModelCluster {
     }
 
     /**
-     * Of {@link #enabled(int, int[], boolean)}, what makes a leader change its mode beside its
+     * Of {@link #enabled(int, int[], boolean)}, what makes a leader change its mode next to its
      * clients: orders, proposals that are held back, single heartbeats that are missed, pauses.
      */
     public int enabledForModes(int server, int[] steps) {
@@ -529,7 +529,7 @@ public final class ModelCluster {
         return violation == null;
     }
 
-    /** Goes on after a step that broke an invariant: the next step may break another one. */
+    /** Continues after a step that broke an invariant: the next step may break another one. */
     public void goOn() {
         violation = null;
         explanation = "";

@@ -28,11 +28,11 @@ import io.saucr.model.cluster.Step.Kind;
 public final class PartialOrderReduction {
     /** What is to be done with the cluster after a step. */
     public enum Next {
-        /** The run goes on. */
+        /** The run continues. */
         GO_ON,
         /** The run ends here: a state. */
         STATE,
-        /** The run ends here, or goes on. */
+        /** The run ends here, or continues. */
         STATE_OR_GO_ON,
         /** Another run leads to the same. */
         LEAVE_OUT

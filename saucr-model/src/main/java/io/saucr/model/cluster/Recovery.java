@@ -115,7 +115,7 @@ final class Recovery {
     /**
      * Feeds an answer, and returns what is to be done about the disk.
      *
-     * @param epoch the newest that whoever answered had promised to
+     * @param epoch the newest that a server which answered had promised to
      */
     List<Decision> receive(int from, LleAnswer answer, long epoch) {
         received[from] = answer;
@@ -202,7 +202,7 @@ final class Recovery {
                 answer);
     }
 
-    /** The newest epoch that anybody who answered has promised to. */
+    /** The newest epoch that a server which answered has promised to. */
     private long mostPromised() {
         long most = 0;
         for (long epoch : promised) {

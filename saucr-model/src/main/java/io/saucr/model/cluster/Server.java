@@ -119,7 +119,7 @@ final class Server {
 
     int leader = NOWHERE;
 
-    /** The leader's end of its connection; null when that is gone, or when it follows nobody. */
+    /** The leader's end of its connection; null when that is closed, or when it follows no leader. */
     Link link;
 
     boolean loggedInitialHistory;

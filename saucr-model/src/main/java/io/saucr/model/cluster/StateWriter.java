@@ -205,7 +205,7 @@ final class StateWriter {
 
     /**
      * From where on it matters which entries are seals: not acked ones do, and at a leader the
-     * newest one before what is not committed, and those that whoever connects is sent.
+     * newest one before what is not committed, and those that a server which connects is sent.
      */
     private static int firstView(Server s) {
         int first = Math.min(s.acked, s.queueNext);

@@ -32,7 +32,7 @@ public final class Step {
         CONFIRM,
         /** The leader hears too few followers in time and turns to slow mode (R6). */
         SUSPECT,
-        /** The leader notices, or decides, that a follower's connection is gone. */
+        /** The leader notices, or decides, that a follower's connection is closed. */
         CLOSE,
         /** The leader gives up leading. */
         STEP_DOWN,
@@ -76,11 +76,11 @@ public final class Step {
         /** The leader reads a follower's answer (R22). */
         HEAR,
         /**
-         * A server's process dies and its machine goes on: what was written stays, and the
+         * A server's process dies and its machine continues: what was written stays, and the
          * argument's number of entries of the buffer (R25).
          */
         KILL,
-        /** A server dies, or is dead, and everything on its disk is gone (R26). */
+        /** A server dies, or is dead, and everything on its disk is lost (R26). */
         LOSE_DISK,
         /** An operator forbids fast mode (R10). */
         PIN,

@@ -63,7 +63,7 @@
  *   <li>Discovery is one step. Between its promise and the leader's last one a follower's log does
  *       not change unless it breaks the promise's connection, so what the leader learnt of it stays
  *       true or does not count any more; and a leader that was overtaken finds no bare majority for
- *       NEWLEADER, because whoever accepted a later epoch acks none of an earlier one.
+ *       NEWLEADER, because a server that accepted a later epoch acks none of an earlier one.
  *   <li>Connecting is one step: the leader accepts the connection, closes the old one (R21), and
  *       starts to forward at the same moment. Until then the follower looks for a leader, which may
  *       do more than one that waits for its leader.

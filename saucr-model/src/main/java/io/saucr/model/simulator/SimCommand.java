@@ -197,7 +197,7 @@ public final class SimCommand implements Callable<Integer> {
     }
 
     /**
-     * What a campaign needs to go on.
+     * What a campaign needs to continue.
      *
      * @param counts as {@link Coverage#counts()}
      */

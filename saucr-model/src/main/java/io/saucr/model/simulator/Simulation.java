@@ -67,7 +67,7 @@ final class Simulation {
     /** What is broken when the death of all processes leaves too few that know what they have. */
     static final String COMPLETE = "R25";
 
-    /** What is broken when writes do not go on beside a hung disk. */
+    /** What is broken when writes do not continue next to a hung disk. */
     static final String PROGRESS = "R24";
 
     private final Schedule schedule;
@@ -168,7 +168,7 @@ final class Simulation {
 
     /**
      * Runs one schedule, at whose end all processes die in one instant, and start again. Where
-     * enough servers to go on knew what they had, or would have at their start, the ensemble must
+     * enough servers to continue knew what they had, or would have at their start, the ensemble must
      * serve (R25).
      *
      * @return false if it broke something
@@ -330,7 +330,7 @@ final class Simulation {
     }
 
     /**
-     * What changes a leader's mode beside its clients and who follows.
+     * What changes a leader's mode next to its clients and who follows.
      *
      * @param drainsAlone whether nothing of it fails
      */

@@ -25,7 +25,7 @@ abstract class AdminOrder extends PostCommand {
 
     /**
      * @param name the command's path below {@code /commands/}
-     * @param form what the body holds, as a sentence goes on after "with"
+     * @param form what the body holds, as a sentence continues after "with"
      */
     AdminOrder(String name, String form) {
         super(List.of(name), true, new AuthRequest(ZooDefs.Perms.ALL, "/"));

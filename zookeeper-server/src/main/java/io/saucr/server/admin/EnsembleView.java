@@ -41,7 +41,7 @@ final class EnsembleView {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** How an answer begins that a TLS port gives to whoever does not speak TLS. */
+    /** How the answer of a TLS port to a client without TLS begins. */
     private static final String TLS_ALERT = "\u0015\u0003";
 
     private static final String NO_ADDRESS = "the host has no address";
@@ -94,7 +94,7 @@ final class EnsembleView {
      * @param self the id of this server
      * @param ensemble the name of the ensemble; empty if it has none
      * @param https whether the others are asked as {@link AdminTls} says, not over plain HTTP
-     * @param ownStatus what this server says of itself
+     * @param ownStatus the status that this server reports
      * @param members all servers of the configuration, this one included
      */
     EnsembleView(

@@ -17,7 +17,7 @@ import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 /**
  * The AdminServer's {@code /commands/saucr/log?after=ZXID}: what was committed after the zxid, as
  * the bytes of a log file. With it a snapshot that was taken while clients wrote becomes the state
- * of one moment. Whoever asks must have all permissions on the root node, as for ZooKeeper's own
+ * of one moment. The client must have all permissions on the root node, as for ZooKeeper's own
  * {@code snapshot}.
  */
 final class LogCommand extends GetCommand {

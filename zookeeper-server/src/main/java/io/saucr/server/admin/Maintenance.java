@@ -73,7 +73,7 @@ public final class Maintenance {
     /**
      * Forces the log and marks it.
      *
-     * @param reason given by whoever orders it, shortened and freed of control characters
+     * @param reason given by the operator, shortened and freed of control characters
      * @throws IllegalStateException while this server recovers: what it has recovered is forced
      *     anyway
      */

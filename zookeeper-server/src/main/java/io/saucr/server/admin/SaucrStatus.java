@@ -33,8 +33,8 @@ import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
- * What this server says of itself: metrics in ZooKeeper's metrics provider ({@code mntr},
- * Prometheus), extra {@code mntr} lines while it does not serve, a bean beside ZooKeeper's own, and
+ * What this server reports: metrics in ZooKeeper's metrics provider ({@code mntr},
+ * Prometheus), extra {@code mntr} lines while it does not serve, a bean in addition to ZooKeeper's own, and
  * the AdminServer's {@code /commands/saucr}. Thread-safe.
  */
 public final class SaucrStatus {
@@ -95,7 +95,7 @@ public final class SaucrStatus {
     }
 
     /**
-     * The server has stopped; its process, which may be someone else's, goes on without the bean.
+     * The server has stopped; its process, which may be someone else's, continues without the bean.
      */
     public void withdraw() {
         bean.unregister();

@@ -20,7 +20,7 @@ import java.util.jar.JarFile;
 /**
  * Turns an untouched installation of the release that this build is based on into ours: {@code
  * SERVER_JVMFLAGS=-javaagent:saucr-zookeeper-agent.jar}, same {@code zoo.cfg}. The jar holds our
- * own classes, which the JVM finds behind those of the installation, and beside them, as resources,
+ * own classes, which the JVM finds behind those of the installation, and next to them, as resources,
  * the few released classes that the build patches. When the JVM loads one of these, it gets the
  * patched bytes: exactly those of our distribution.
  *

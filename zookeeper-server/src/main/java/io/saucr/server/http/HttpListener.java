@@ -214,7 +214,7 @@ public final class HttpListener implements AutoCloseable {
         }
     }
 
-    /** The client has read its answer, or is gone. */
+    /** The client has read its answer, or its connection is closed. */
     void read(Connection connection) {
         Integer bytes = unread.remove(connection);
         unreadBytes -= bytes == null ? 0 : bytes;

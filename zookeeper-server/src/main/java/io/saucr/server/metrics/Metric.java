@@ -1,7 +1,7 @@
 package io.saucr.server.metrics;
 
 /**
- * The numbers that this server shows, beside those of ZooKeeper: what each is called, of which kind
+ * The numbers that this server shows, in addition to those of ZooKeeper: what each is called, of which kind
  * it is, and what Prometheus says of it.
  *
  * <p>To add one, add a constant here, show its value in {@code SaucrStatus} (or, for a summary,
@@ -155,7 +155,7 @@ public enum Metric {
         return value * kind.prometheusUnits;
     }
 
-    /** One sentence for whoever looks at it. */
+    /** One sentence for operators. */
     String help() {
         return help;
     }

@@ -16,7 +16,7 @@ import org.apache.zookeeper.metrics.Summary;
 /**
  * Shows metrics to Prometheus with their types and help texts. ZooKeeper's provider answers with
  * everything in the registry of the process and gives its own metrics their names for help, so ours
- * go into that registry beside it. Thread-safe.
+ * go into that registry next to it. Thread-safe.
  */
 final class PrometheusExposition extends Collector implements Collector.Describable, Exposition {
     /** As ZooKeeper's provider has it. */

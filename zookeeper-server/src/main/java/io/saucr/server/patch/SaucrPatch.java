@@ -188,7 +188,7 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.command.MonitorCommand",
                             named("commandRun").and(takesArguments(0)),
                             MonitorHasAnswered.class),
-                    // Of two servers beside each other in an upgrade, one wants to know which is
+                    // Of two servers next to each other in an upgrade, one wants to know which is
                     // which.
                     new Point(
                             "org.apache.zookeeper.server.command.StatCommand",
@@ -241,12 +241,12 @@ public final class SaucrPatch implements Plugin {
                     // its classes that look for logs or snapshots sort them here first, and some
                     // make the reader of the folder themselves, so no subclass reaches them.
                     new Point(UTIL, named("sortDataDir"), FilesAreSorted.class),
-                    // The purge chooses what it removes by itself.
+                    // The purge chooses what it removes on its own.
                     new Point(
                             "org.apache.zookeeper.server.PurgeTxnLog$1MyFileFilter",
                             named("accept"),
                             FileIsPurged.class),
-                    // A copy of a snapshot beside the logs, or of a log beside the snapshots, is no
+                    // A copy of a snapshot next to the logs, or of a log next to the snapshots, is no
                     // sign of two folders that were mixed up.
                     new Point(
                             "org.apache.zookeeper.server.persistence.FileTxnSnapLog$1",
@@ -525,7 +525,7 @@ public final class SaucrPatch implements Plugin {
     static final class FilesAreSorted {
         private FilesAreSorted() {}
 
-        @SuppressWarnings("UnusedVariable") // the method goes on with it
+        @SuppressWarnings("UnusedVariable") // the method continues with it
         @Advice.OnMethodEnter
         static void enter(
                 @Advice.Argument(value = 0, readOnly = false) File[] files,

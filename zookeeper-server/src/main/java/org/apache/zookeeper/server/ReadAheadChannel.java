@@ -14,7 +14,7 @@ import java.util.Set;
  * request's length and then its content, with a system call for each. What one read brings, up to
  * {@value #BUFFER_BYTES} bytes, lies in a buffer of the thread and is handed out from there.
  *
- * <p>Whoever reads has to go on until {@link #hasMore} is false, or to call {@link #keep} or {@link
+ * <p>The reader has to continue until {@link #hasMore} is false, or to call {@link #keep} or {@link
  * #discard}, before its thread reads from another channel. Reads by one thread at a time; writes by
  * any.
  */

@@ -33,7 +33,7 @@ final class SaucrClientConnection extends NIOServerCnxn
         implements Notifications.Receiver, AnswerSize {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrClientConnection.class);
 
-    /** So much waits for the end of a batch at most; what one write takes as preset. */
+    /** So much waits for the end of a batch at most; what one write takes by default. */
     private static final int MOST_COLLECTED_BYTES = 32 * 1024;
 
     private final SocketChannel socket;
@@ -44,7 +44,7 @@ final class SaucrClientConnection extends NIOServerCnxn
 
     /**
      * Whether the next request may be handled. While a session is not confirmed it must not:
-     * whoever sends requests together with a wrong password would act for another's session.
+     * a client that sends requests together with a wrong password would act for another's session.
      */
     private volatile boolean receives = true;
 
@@ -287,7 +287,7 @@ final class SaucrClientConnection extends NIOServerCnxn
     }
 
     /**
-     * Part of the answer to a four-letter word. Whoever asks and does not read holds up nobody but
+     * Part of the answer to a four-letter word. A client that asks and does not read holds up nobody but
      * {@link #writeRestOfAnswer}.
      */
     @Override

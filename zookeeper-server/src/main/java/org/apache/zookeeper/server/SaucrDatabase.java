@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A database whose committed log is bounded by bytes. ZooKeeper bounds it by {@code commitLogCount}
- * alone, and keeps each request as it came beside its transaction: 500 writes of 900 KB hold more
+ * alone, and keeps each request as it came next to its transaction: 500 writes of 900 KB hold more
  * than the default heap.
  *
  * <p>The committed log holds the transactions, the newest one in any case. A learner that lacks

@@ -89,7 +89,7 @@ public final class ServerArchive extends BinaryInputArchive {
                 in.readFully(bytes, known, bytes.length - known);
             }
         } catch (EOFException e) {
-            // Whoever reads a log takes an EOFException for the end of a file, and goes on with the
+            // A reader of a log takes an EOFException for the end of a file, and continues with the
             // next one. A length that ZooKeeper refuses was never passed over.
             throw length > READ_BY_ZOOKEEPER_BYTES
                     ? new IOException(UNREASONBLE_LENGTH + length, e)

@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A history that a recovery has copied from another server, in a folder beside the log (R17).
+ * A history that a recovery has copied from another server, in a folder next to the log (R17).
  * Renaming that folder decides that the history replaces log and snapshots; {@link #complete} does
  * that, also after a crash.
  *
@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 final class CopiedHistory {
     private static final Logger LOG = LoggerFactory.getLogger(CopiedHistory.class);
 
-    /** Folders beside the log. */
+    /** Folders next to the log. */
     static final String STAGING = "saucr.staging";
 
     static final String REPLACEMENT = "saucr.replacement";

@@ -22,15 +22,15 @@ import java.util.stream.Stream;
  *
  * <p>Data are files whose names ZooKeeper writes: {@code log.ZXID}, and {@code snapshot.ZXID}
  * perhaps with the suffix of a compression; the zxid in hexadecimal digits, lower case, without
- * leading zeros. So a name maps back to itself, and a copy beside a log never shares its zxid.
+ * leading zeros. So a name maps back to itself, and a copy next to a log never shares its zxid.
  * Everything else belongs to somebody else: it is never read, never removed and never a reason to
  * stop. Folders, devices and pipes are somebody else's whatever their names, and so is a file that
  * cannot be what its name says ({@link DataContent}).
  *
  * <p>A file that may be the server's own under a name that was changed is no data either. But
- * {@link #requireClear} refuses a start beside it, because what it holds would be overlooked.
+ * {@link #requireClear} refuses a start next to it, because what it holds would be overlooked.
  *
- * <p>Holds no state. Safe beside a server that runs.
+ * <p>Holds no state. Safe next to a server that runs.
  */
 public final class DataFolder {
     private static final int HEX = 16;
@@ -221,7 +221,7 @@ public final class DataFolder {
 
     /**
      * Before a server uses its folders: everything that may be its log or a snapshot can be read
-     * under the right name, and nothing is in the way of the files beside them. Folders that are
+     * under the right name, and nothing is in the way of the files next to them. Folders that are
      * not there are none to look at. Changes nothing.
      *
      * @throws IOException with the path of the first file that may be the server's own and would be
@@ -235,7 +235,7 @@ public final class DataFolder {
         }
     }
 
-    /** What the server keeps beside its data under fixed names. */
+    /** What the server keeps next to its data under fixed names. */
     private static void requireOwnNames(Path logs, Path snapshots) throws IOException {
         requireFileOrNothing(logs.resolveSibling(SaucrTxnSnapLog.INITIALIZE_FILE));
         for (Path folder : List.of(logs, snapshots)) {

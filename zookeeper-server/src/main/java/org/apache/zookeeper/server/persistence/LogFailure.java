@@ -87,7 +87,7 @@ final class LogFailure {
         if (exitRequested.getAndSet(true)) {
             return;
         }
-        // A folder that is gone ends a server under load sooner than it looks for it.
+        // A folder that was removed ends a server under load sooner than it looks for it.
         watch.lookNow();
         if (cause instanceof ObstacleException) {
             LOG.error("{} failed, so this server stops: {}", what, cause.getMessage());

@@ -206,7 +206,7 @@ final class LogMarkers {
     }
 
     /**
-     * R26: without it nothing tells later that the end of the log is gone, for the markers stay as
+     * R26: without it nothing tells later that the end of the log is lost, for the markers stay as
      * they are while every entry is synced.
      */
     void writeExtent() throws IOException {

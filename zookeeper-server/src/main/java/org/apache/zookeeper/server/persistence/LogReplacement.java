@@ -53,7 +53,7 @@ final class LogReplacement {
     }
 
     /**
-     * Cuts the history after the zxid, durably, and goes on in a new file. A crash between any two
+     * Cuts the history after the zxid, durably, and continues in a new file. A crash between any two
      * steps leaves a prefix of the history that ends at the zxid or later: newer snapshots go
      * first, which show more than the log then does, and then entries, the newest first.
      *
@@ -121,7 +121,7 @@ final class LogReplacement {
     }
 
     /**
-     * Before anything is removed: what is on disk will end there, so nothing may go on to promise
+     * Before anything is removed: what is on disk will end there, so nothing may continue to promise
      * more (R26).
      */
     private void historyWillEndAt(long zxid) throws IOException {

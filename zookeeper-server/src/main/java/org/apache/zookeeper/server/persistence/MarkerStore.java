@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * The marker files of a server, beside its log (R12, R13, R14, R26). A write that returns is on
+ * The marker files of a server, next to its log (R12, R13, R14, R26). A write that returns is on
  * disk: the file is forced, renamed over the old one, and the directory is forced.
  *
  * <p>The two markers are owned by the log's marker lock, or by the only thread while the log is not
@@ -90,7 +90,7 @@ public final class MarkerStore {
     }
 
     /**
-     * What the log folder says of itself (R26).
+     * What the log folder records about itself (R26).
      *
      * @throws IOException if the file is there and cannot be read or is corrupt
      */

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Proves to the next process that the page cache is the one that this process wrote its log to
  * (R25): then nothing that was acknowledged is lost, however this process ends. The proof is a file
- * beside the log that names the machine's boot, the mount, the log's folder, and the newest log
+ * next to the log that names the machine's boot, the mount, the log's folder, and the newest log
  * file, all of which must be unchanged, and the last entry that was acked without a force, which
  * the log must have: its zxid in the first eight bytes, the rest in lines of text.
  *

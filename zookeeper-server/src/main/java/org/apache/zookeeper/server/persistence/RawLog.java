@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * what a recovering server compares, cuts and completes (R17, H2), and what another one reads to
  * answer it.
  *
- * <p>Reading is safe beside a running log; whoever changes files must be the only one who writes to
+ * <p>Reading is safe next to a running log; code that changes files must be the only one that writes to
  * the directory.
  */
 public final class RawLog {
@@ -85,7 +85,7 @@ public final class RawLog {
      *
      * <p>A snapshot that was taken while transactions were applied shows some that are later than
      * its name. A server applies what is committed, and what is committed is in the history of
-     * whoever has this one cut: it comes again, and puts right what the snapshot shows too early.
+     * the caller that has this one cut: it comes again, and puts right what the snapshot shows too early.
      */
     static RawLog upTo(Path logs, Path snapshots, long zxid) throws IOException {
         for (Path each : DataFolder.snapshots(snapshots)) {

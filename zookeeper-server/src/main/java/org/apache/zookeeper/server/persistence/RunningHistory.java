@@ -96,7 +96,7 @@ public final class RunningHistory implements ReadableHistory, Closeable {
     }
 
     /**
-     * Returns what was taken before, then goes on with the shared reader. An entry that was read
+     * Returns what was taken before, then continues with the shared reader. An entry that was read
      * ahead and not taken is returned again.
      */
     private final class Entries implements Iterator<RecoveryMessage.Entry> {

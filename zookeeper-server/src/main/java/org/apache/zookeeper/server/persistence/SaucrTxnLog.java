@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Any write that fails ends the log's claims for good and the process ({@link LogFailure}). The
  * thread of {@link LogFlusher} syncs in the background; {@link RemovedLogWatch} notices that the
- * files are gone.
+ * files are removed.
  *
  * <p>Interrupts are for the thread that is interrupted and its own waiting: what the log's files
  * are written and forced with cannot be closed by them.
@@ -549,7 +549,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /**
      * The markers as they are on disk, or were until now, with what is known of everyone's last
-     * logged entry. A disk that hangs does not keep whoever asks (R24): the map is then the one of
+     * logged entry. A disk that hangs does not keep the caller (R24): the map is then the one of
      * the question before.
      */
     public Markers markers() {

@@ -252,7 +252,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         }
     }
 
-    /** The marker files beside this log. */
+    /** The marker files next to this log. */
     public MarkerStore markerStore() {
         return markerStore;
     }
@@ -356,7 +356,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
 
     /**
      * Whether everything after the zxid can be read. Before the base of its epoch ends the log may
-     * have holes that only a snapshot covers, and a reader would go on behind them as if nothing
+     * have holes that only a snapshot covers, and a reader would continue behind them as if nothing
      * were missing.
      */
     private boolean isReadable(long zxid) throws IOException {

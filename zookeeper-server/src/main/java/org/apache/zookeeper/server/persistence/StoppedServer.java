@@ -230,7 +230,7 @@ public final class StoppedServer {
                         log,
                         Math.max(0, epoch),
                         lastLogged,
-                        // What the marker beside it says until it is written anew.
+                        // What the marker next to it says until it is written anew.
                         Math.min(before.latestOnDisk(), onDisk)));
         // A lost disk has forgotten what it has sealed since; what another one had is on it (R23).
         View view = diskLost ? View.FIRST : before.view();

@@ -21,7 +21,7 @@ final class TxnLogFormat {
 
     static final byte END_OF_RECORD = 0x42;
 
-    /** What an entry takes in a file beside its own bytes. */
+    /** What an entry takes in a file in addition to its own bytes. */
     static final int ENTRY_OVERHEAD_BYTES = ENTRY_PREFIX_BYTES + 1;
 
     /** In the bytes of an entry: the session and the client's own number come first. */

@@ -22,7 +22,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
  * report the leader that has left; who believed them would follow it again, and not vote.
  *
  * <p>The wait is a courtesy and no safeguard: a leader has its quorum before and after it, and
- * whoever votes later follows. Votes are taken by the thread that looks for a leader, and put by
+ * a server that votes later follows. Votes are taken by the thread that looks for a leader, and put by
  * any.
  */
 final class Ballots extends LinkedBlockingQueue<Notification> {
@@ -116,7 +116,7 @@ final class Ballots extends LinkedBlockingQueue<Notification> {
 
     /**
      * Whether a quorum has voted for what this server proposes. Once the wait has ended, whatever
-     * came of that, the election goes on at its own pace.
+     * came of that, the election continues at its own pace.
      */
     private boolean agreed(Vote proposal) {
         return !Objects.equals(proposal, ended)

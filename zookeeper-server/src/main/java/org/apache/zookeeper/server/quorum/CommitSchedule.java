@@ -17,7 +17,7 @@ import org.apache.zookeeper.server.Request;
  * </ul>
  *
  * <p>At most one, the owner, does what could not be done at once. Reads that nothing is in the way
- * of run beside it, and the last of the reads that are in a commit's way becomes the owner.
+ * of run next to it, and the last of the reads that are in a commit's way becomes the owner.
  *
  * <p>Not thread-safe: under the lock of its {@link InlineCommitProcessor}, but for {@link
  * #applying}.
@@ -60,7 +60,7 @@ final class CommitSchedule {
     enum Step {
         /** Nothing is left, or it is the turn of the last of the reads under way. */
         LEAVE,
-        /** The stage's thread goes on: it may take long. */
+        /** The stage's thread continues: it may take long. */
         HAND_OVER,
         /** Apply {@link #current}. */
         APPLY,
@@ -118,7 +118,7 @@ final class CommitSchedule {
         reading++;
     }
 
-    /** A read beside the owner is answered. */
+    /** A read next to the owner is answered. */
     void hasRead(Request request) {
         reading--;
         passOn(request);

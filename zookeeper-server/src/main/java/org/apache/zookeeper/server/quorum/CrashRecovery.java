@@ -60,7 +60,7 @@ final class CrashRecovery {
 
     /**
      * Enough for the answers of all voters of a large ensemble; what exceeds it is dropped, as
-     * anybody may send.
+     * any peer may send.
      */
     private static final int INBOX_BYTES = 16 * 1024 * 1024;
 

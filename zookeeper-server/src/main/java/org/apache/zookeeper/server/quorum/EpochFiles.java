@@ -82,7 +82,7 @@ final class EpochFiles {
     }
 
     /**
-     * Where the file of the accepted epoch is gone ZooKeeper takes the epoch of what it has loaded
+     * If the file of the accepted epoch is missing, ZooKeeper takes the epoch of what it has loaded
      * for it. A server that recovers has loaded nothing, and would be refused with an accepted
      * epoch below its current one.
      */

@@ -388,7 +388,7 @@ final class InlineCommitProcessor extends CommitProcessor {
 
     /**
      * After the stretch in which they were made, so that nobody waits for it. Many are for this
-     * stage's thread: until it has come to a connection that one goes on collecting.
+     * stage's thread: until it has come to a connection that one continues collecting.
      *
      * @param connections that have collected something in this stretch
      */

@@ -48,7 +48,7 @@ final class PeerSocket extends Socket {
         void run() throws IOException;
     }
 
-    /** Until one read fills it: whoever connects and sends nothing must not cost much. */
+    /** Until one read fills it: a peer that connects and sends nothing must not cost much. */
     private static final int FIRST_INPUT_BYTES = 4 * 1024;
 
     private static final int INPUT_BYTES = 64 * 1024;
@@ -374,7 +374,7 @@ final class PeerSocket extends Socket {
     }
 
     /**
-     * One thread at a time writes: while {@code lagging} is false whoever raised {@code flushing}
+     * One thread at a time writes: while {@code lagging} is false the thread that raised {@code flushing}
      * from 0, and the sender while it is true.
      */
     private final class Output extends OutputStream {
@@ -602,7 +602,7 @@ final class PeerSocket extends Socket {
                 failed(e);
                 LOG.debug("Cannot write to {}", PeerSocket.this, e);
             } finally {
-                // Whoever reads meets the end of the connection, whoever waits to write wakes up.
+                // A reader meets the end of the connection, a thread that waits to write wakes up.
                 closeQuietly();
             }
         }

@@ -27,7 +27,7 @@ record PortSecurity(boolean tls, boolean plainToo, String clientAuth, boolean sa
                 peer.isQuorumSaslAuthEnabled() && peer.quorumServerSaslAuthRequired);
     }
 
-    /** Whether anybody who reaches the ports is taken for a server. */
+    /** Whether any peer that reaches the ports is taken for a server. */
     boolean open() {
         boolean certified =
                 tls && !plainToo && (clientAuth.isEmpty() || clientAuth.equalsIgnoreCase("need"));

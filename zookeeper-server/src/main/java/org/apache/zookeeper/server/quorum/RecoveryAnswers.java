@@ -133,7 +133,7 @@ final class RecoveryAnswers {
         try {
             answer(from, message);
         } catch (IOException | RuntimeException e) {
-            // Whoever asked repeats the question; the next one may be answerable.
+            // The server that asked repeats the question; the next one may be answerable.
             long count = unanswered.refused(from, System.nanoTime());
             if (count > 0) {
                 LOG.warn(

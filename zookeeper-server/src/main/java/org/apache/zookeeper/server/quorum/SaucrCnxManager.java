@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A server whose number is in no configuration that this one knows is a <em>peer outside of the
  * configuration</em>: one that is about to join, an observer without a number, or, where the port
- * has neither TLS nor SASL, anybody. Such peers are answered, but only while they are connected.
+ * has neither TLS nor SASL, any process. Such peers are answered, but only while they are connected.
  * One that hangs up is forgotten, and repeats its question when it is back. At most {@value
  * #OUTSIDE_PEERS} are connected, and at most {@value #OUTSIDE_PEERS_ANSWERED} of them have a
  * recovery message under way. When there are more, the one whose last question is the oldest is
@@ -64,7 +64,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
 
     private final Recovery recovery;
 
-    /** The newest votes that came in while recovering. Guarded by itself. */
+    /** The newest votes that came in while recovering. Guarded by its own monitor. */
     private final Map<Long, Message> heldVotes = new HashMap<>();
 
     private final EarlyVotes earlyVotes = new EarlyVotes();

@@ -141,7 +141,7 @@ final class SaucrFollower extends Follower {
     }
 
     /**
-     * Apache's follower tries five times, with pauses that are shorter as preset here. So this one
+     * Apache's follower tries five times, with pauses that are shorter by default here. So this one
      * begins anew until the leader should be ready, unless its process has ended meanwhile. After a
      * reconfiguration the leader is one that nobody elected, and the election channel is being made
      * anew: that nothing is heard of it there then says nothing.

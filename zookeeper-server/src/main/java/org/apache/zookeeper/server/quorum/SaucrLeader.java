@@ -61,7 +61,7 @@ import org.slf4j.LoggerFactory;
  * ZooKeeper's, heartbeats have a thread of their own (R9, H8).
  *
  * <p>This leader's monitor guards the state: the lock that ZooKeeper's own leader proposes and
- * counts acks under. Whoever tells the state of an event carries out what it has decided before the
+ * counts acks under. The thread that tells the state of an event carries out what it has decided before the
  * monitor is free again; only connections are closed later, because that may take time. Learners
  * are removed by threads that must not wait for the monitor; they leave a note in {@code removed},
  * which is read first thing whenever it is taken.
@@ -510,7 +510,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             carryOut();
         }
         if (state.draining()) {
-            // It looks again when the time is up; whoever counts the last ack does before.
+            // It looks again when the time is up; the thread that counts the last ack does before.
             LockSupport.unpark(heartbeats);
         }
         return !state.draining();
@@ -825,7 +825,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         for (int i = 0; i < decisions.closings().size(); i++) {
             Closing<SaucrLearnerHandler> each = decisions.closings().get(i);
             if (each.why() != Why.ACKS_TOO_LATE) {
-                // What still comes in is of a connection that is gone.
+                // What still comes in is of a connection that is closed.
                 forget(each.connection().endpoint());
             }
             closings.add(each);

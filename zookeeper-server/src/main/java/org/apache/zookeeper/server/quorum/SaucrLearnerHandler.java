@@ -337,7 +337,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         messageTracker.trackSent(packet.getType());
     }
 
-    /** Writes what was collected, as far as the socket takes it; the rest follows by itself. */
+    /** Writes what was collected, as far as the socket takes it; the rest follows on its own. */
     void flush() {
         if (peer.isClosed()) {
             return;

@@ -236,7 +236,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         CriticalThread.guard(() -> super.run(), () -> !isRunning());
     }
 
-    /** The process may be someone else's and go on: nothing of this server stays in it. */
+    /** The process may be someone else's and continue: nothing of this server stays in it. */
     @Override
     public void shutdown() {
         super.shutdown();
@@ -267,7 +267,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         }
     }
 
-    /** R17: only a server whose log is complete and durable goes on to its first election. */
+    /** R17: only a server whose log is complete and durable continues to its first election. */
     private boolean recover() {
         try {
             if (!recovery.run()) {
@@ -459,7 +459,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 txnSnapLog.log());
     }
 
-    /** R10: whoever looks for a leader has everything on disk first. */
+    /** R10: a server that looks for a leader has everything on disk first. */
     @Override
     public synchronized void setPeerState(ServerState newState) {
         SaucrTxnSnapLog opened = txnSnapLog;

@@ -129,7 +129,7 @@ final class StartFromDisk {
 
     /**
      * R25: everything that was acknowledged is in the log, but the LLE map died with the process.
-     * Whatever this server had logged, anybody else may have.
+     * Whatever this server had logged, any other server may have.
      */
     private void openFromPageCache(Markers markers, RawLog.Scan scan) throws IOException {
         rewrite(() -> txnSnapLog.rewriteUnforced(markers));
@@ -157,7 +157,7 @@ final class StartFromDisk {
 
     /**
      * A force that failed leaves pages that look clean: the next force would pass them over, and a
-     * loss of power would take what this server goes on to speak of.
+     * loss of power would take what this server continues to speak of.
      */
     private void rewrite(DiskWatch.Action rewriting) throws IOException {
         try {
