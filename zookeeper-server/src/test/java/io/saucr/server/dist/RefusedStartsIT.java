@@ -653,6 +653,7 @@ class RefusedStartsIT {
         ensemble();
         scripts.set("ZOOPIDFILE", folder.resolve("second.pid").toString());
         scripts.set("ZOO_LOG_FILE", "second.log");
+        scripts.setImpatient();
         Scripts.Result second = scripts.server("start");
         assertThat(second.exitCode()).as(second.output()).isEqualTo(1);
         assertThat(second.output()).contains("FAILED (exit code 1): Another process uses " + data);
@@ -683,6 +684,7 @@ class RefusedStartsIT {
         Path own = Files.createTempDirectory(folder, "another");
         Scripts another = new Scripts(home, own);
         another.set("ZOOPIDFILE", own.resolve("another.pid").toString());
+        another.setImpatient();
         Files.createDirectories(own.resolve("data"));
         Files.writeString(own.resolve("data/myid"), "1\n");
         another.writeConfig(

@@ -21,6 +21,9 @@ import java.util.stream.Stream;
 final class Scripts {
     static final Duration LIMIT = Duration.ofSeconds(60);
 
+    /** The JVM's options for a server that runs for seconds. */
+    private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -Xshare:auto";
+
     private final Path home;
     private final Path folder;
     private final Map<String, String> variables = new HashMap<>();
@@ -42,7 +45,7 @@ final class Scripts {
         variables.put("ZOO_LOG_DIR", folder.resolve("log").toString());
         variables.put("ZOO_LOG_FILE", "server.log");
         variables.put("ZK_SERVER_HEAP", "128");
-        variables.put("SERVER_JVMFLAGS", "-XX:TieredStopAtLevel=1 -Xshare:auto");
+        variables.put("SERVER_JVMFLAGS", SHORT_LIVED);
     }
 
     /** Unpacks the tarball that this build has made. Returns the folder that is in it. */
@@ -77,6 +80,11 @@ final class Scripts {
 
     void set(String variable, String value) {
         variables.put(variable, value);
+    }
+
+    /** Servers that are started from now on do not wait for another one to leave their folders. */
+    void setImpatient() {
+        set("SERVER_JVMFLAGS", SHORT_LIVED + " -Dsaucr.folderLock.patienceMillis=0");
     }
 
     Path conf() {
