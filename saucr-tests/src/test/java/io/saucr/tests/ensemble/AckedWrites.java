@@ -34,7 +34,7 @@ final class AckedWrites implements AutoCloseable {
      */
     private static final int MANY = 1_000;
 
-    private static final int RATE = 500;
+    private static final int RATE = 200;
 
     /** The fewest that a purge can leave. */
     private static final int KEPT_SNAPSHOTS = 3;
