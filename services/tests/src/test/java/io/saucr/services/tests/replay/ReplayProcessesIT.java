@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -43,9 +44,13 @@ class ReplayProcessesIT {
     private static final int BETWEEN_KILLS = 150;
     private static final int KILLS = 3;
 
+    /** So many clients look at what became of the requests. */
+    private static final int LOOKING = 32;
+
     @TempDir private Path work;
 
     private final List<TicketsProcess> members = new ArrayList<>();
+    private final List<Client> looking = new ArrayList<>();
 
     /** Tickets by request, as clients have them. */
     private final Map<String, Long> answered = new ConcurrentHashMap<>();
@@ -113,6 +118,7 @@ class ReplayProcessesIT {
     @AfterEach
     void end() {
         stopping = true;
+        looking.forEach(Client::close);
         members.forEach(TicketsProcess::kill);
         ensemble.shutdown();
     }
@@ -169,17 +175,20 @@ class ReplayProcessesIT {
         assertThat(failures).isEmpty();
     }
 
-    private static Tickets.Seen look(Client client, String id) throws Exception {
-        return client.ask(new Tickets.Look(id)).get(PATIENCE.toSeconds(), SECONDS);
-    }
-
-    private Map<String, Tickets.Seen> all(Client client) throws Exception {
+    /** Of thousands of requests: each of these clients looks at one at a time. */
+    private Map<String, Tickets.Seen> all() throws Exception {
+        List<String> ids = new ArrayList<>(answered.keySet());
+        ids.addAll(unknown);
         Map<String, Tickets.Seen> seen = new HashMap<>();
-        for (String id : answered.keySet()) {
-            seen.put(id, look(client, id));
-        }
-        for (String id : unknown) {
-            seen.put(id, look(client, id));
+        for (int from = 0; from < ids.size(); from += looking.size()) {
+            Map<String, CompletableFuture<Tickets.Seen>> asked = new HashMap<>();
+            for (int i = 0; i < looking.size() && from + i < ids.size(); i++) {
+                String id = ids.get(from + i);
+                asked.put(id, looking.get(i).ask(new Tickets.Look(id)));
+            }
+            for (Map.Entry<String, CompletableFuture<Tickets.Seen>> each : asked.entrySet()) {
+                seen.put(each.getKey(), each.getValue().get(PATIENCE.toSeconds(), SECONDS));
+            }
         }
         return seen;
     }
@@ -208,23 +217,29 @@ class ReplayProcessesIT {
         }
         assertThat(failures).isEmpty();
         assertThat(answered.values()).as("tickets").doesNotHaveDuplicates();
-        try (Client client = Services.at(service).client()) {
-            Map<String, Tickets.Seen> seen = all(client);
-            answered.forEach(
-                    (id, ticket) -> {
-                        assertThat(seen.get(id).times()).as(id).isEqualTo(1);
-                        assertThat(seen.get(id).number()).as(id).isEqualTo(ticket);
-                    });
-            long handled = answered.size();
-            for (String id : unknown) {
-                assertThat(seen.get(id).times()).as(id).isLessThanOrEqualTo(1);
-                handled += seen.get(id).times();
-            }
-            assertThat(look(client, "none").all()).as("tickets that were given").isEqualTo(handled);
-            // The other member has the same state.
-            TicketsProcess last = primary();
-            assertThat(last.lines.ask("stop", "stopped")).isNotEmpty();
-            assertThat(all(client)).isEqualTo(seen);
+        for (int i = 0; i < LOOKING; i++) {
+            looking.add(Services.at(service).client());
         }
+        Map<String, Tickets.Seen> seen = all();
+        answered.forEach(
+                (id, ticket) -> {
+                    assertThat(seen.get(id).times()).as(id).isEqualTo(1);
+                    assertThat(seen.get(id).number()).as(id).isEqualTo(ticket);
+                });
+        long handled = answered.size();
+        for (String id : unknown) {
+            assertThat(seen.get(id).times()).as(id).isLessThanOrEqualTo(1);
+            handled += seen.get(id).times();
+        }
+        long given =
+                looking.get(0)
+                        .ask(new Tickets.Look("none"))
+                        .get(PATIENCE.toSeconds(), SECONDS)
+                        .all();
+        assertThat(given).as("tickets that were given").isEqualTo(handled);
+        // The other member has the same state.
+        TicketsProcess last = primary();
+        assertThat(last.lines.ask("stop", "stopped")).isNotEmpty();
+        assertThat(all()).isEqualTo(seen);
     }
 }
