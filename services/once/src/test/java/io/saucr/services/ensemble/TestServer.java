@@ -19,6 +19,9 @@ public final class TestServer implements AutoCloseable {
 
     private static final int TICK_MILLIS = 200;
 
+    /** A zxid that is higher than any that a server of a test gives. */
+    private static final long BEYOND = 1_000_000;
+
     private final Path data;
     private int port;
     private NIOServerCnxnFactory factory;
@@ -55,7 +58,10 @@ public final class TestServer implements AutoCloseable {
         factory.shutdown();
     }
 
-    /** Starts a server without data on the same port, as after a restore from before everything. */
+    /**
+     * Starts a server without data on the same port, as after a restore from before everything. Its
+     * zxid is beyond those that clients have seen: a server refuses a client that has seen more.
+     */
     public void startEmpty() throws IOException {
         try (Stream<Path> files = Files.walk(data)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
@@ -64,6 +70,8 @@ public final class TestServer implements AutoCloseable {
         }
         Files.createDirectories(data);
         start();
+        server.getZKDatabase().setlastProcessedZxid(BEYOND);
+        server.setZxid(BEYOND);
     }
 
     /** Ends a session as if its client had been silent for too long. */
