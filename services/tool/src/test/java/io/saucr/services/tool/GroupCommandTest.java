@@ -24,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +42,9 @@ import picocli.CommandLine;
 
 /** What is shown of a group, by its head and by a member that runs. */
 class GroupCommandTest {
+
+    /** However busy the machine is. */
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     @TempDir private Path work;
 
@@ -128,7 +132,7 @@ class GroupCommandTest {
         try (RunningService trips = start("trips");
                 RunningService hotels = start("hotels")) {
             String generation = hotels.status().generation();
-            await().until(() -> giveUp("hotels") == 1);
+            await().atMost(PATIENCE).until(() -> giveUp("hotels") == 1);
             assertThat(err)
                     .contains("hotels runs at 127.0.0.1:")
                     .contains("If that process is dead: --dead 127.0.0.1:");
@@ -146,9 +150,9 @@ class GroupCommandTest {
             assertThat(hotels.halted()).isEmpty();
             assertThat(giveUp("hotels", "--dead", at, "--generation", generation)).isZero();
             assertThat(out).isEqualTo("hotels is given up" + System.lineSeparator());
-            await().until(() -> hotels.halted().isPresent());
+            await().atMost(PATIENCE).until(() -> hotels.halted().isPresent());
             assertThat(hotels.halted().get()).contains("an operator gave it up in world 1");
-            await().until(() -> trips.status().group().world() == 2);
+            await().atMost(PATIENCE).until(() -> trips.status().group().world() == 2);
             assertThat(trips.status().group().members()).containsExactly("trips");
         }
     }
@@ -292,7 +296,7 @@ class GroupCommandTest {
         }
         try (RunningService hotels = member()) {
             assertThat(ask()).isEqualTo(2);
-            await().until(() -> remove("copy") == 1 && err.contains("runs at"));
+            await().atMost(PATIENCE).until(() -> remove("copy") == 1 && err.contains("runs at"));
             assertThat(err).contains("hotels runs at 127.0.0.1:").contains("Nothing was changed");
             assertThat(hotels.halted()).isEmpty();
         }
