@@ -17,7 +17,12 @@ public interface RunningService extends AutoCloseable {
     /** Where it answers by HTTP, where it does. */
     Optional<Address> http();
 
-    /** How it is now, as of one moment between two turns. */
+    /**
+     * How it is now, as of one moment between two turns.
+     *
+     * @throws ServiceException if it does not answer: a turn takes longer than 10 s, it was closed or
+     *     has halted, or it undoes turns after a failure in its group. Then ask again
+     */
     ServiceStatus status();
 
     /** Says how long things take from now on; {@link Measures#NONE} ends it. One at a time. */
