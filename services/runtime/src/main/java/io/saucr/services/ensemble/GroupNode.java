@@ -90,7 +90,7 @@ public final class GroupNode extends HeadNode<GroupHead> {
                                 (code, made) -> {
                                     if (code == Code.OK || code == Code.NODEEXISTS) {
                                         replace(asked, path(MEMBERS) + "/" + name, at);
-                                    } else {
+                                    } else if (isCurrent(asked)) {
                                         appears = false;
                                     }
                                 }));
@@ -107,7 +107,8 @@ public final class GroupNode extends HeadNode<GroupHead> {
         }
         ops.add(Op.create(znode, at.getBytes(UTF_8), place.acls(), CreateMode.EPHEMERAL));
         synchronized (this) {
-            if (isClosed()) {
+            // If its session has ended, it is the next one that shows the member.
+            if (!isCurrent(asked)) {
                 return;
             }
             present = Optional.of(znode);
