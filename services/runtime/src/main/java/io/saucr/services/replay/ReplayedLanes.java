@@ -100,6 +100,16 @@ public final class ReplayedLanes {
         void failed(Throwable cause);
     }
 
+    /** The life ended while a call waited. */
+    public static final class EndedException extends IllegalStateException {
+
+        private static final long serialVersionUID = 1L;
+
+        EndedException(String reason) {
+            super(reason);
+        }
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(ReplayedLanes.class);
 
     @SuppressWarnings("ArrayRecordComponent") // Not compared.
@@ -280,7 +290,7 @@ public final class ReplayedLanes {
     /**
      * Waits until that many segments are replayed to their ends (X15).
      *
-     * @throws IllegalStateException if the life ends before
+     * @throws EndedException if the life ends before
      */
     public synchronized void awaitReplayed(long segments) throws InterruptedException {
         while (replay.replayed() < segments) {
@@ -291,7 +301,7 @@ public final class ReplayedLanes {
 
     private void throwIfOver() {
         if (!over.isEmpty()) {
-            throw new IllegalStateException(over);
+            throw new EndedException(over);
         }
     }
 
@@ -352,7 +362,7 @@ public final class ReplayedLanes {
      * continues (X9).
      *
      * @param mostAttempts requests that as many primaries have run are killed (X11)
-     * @throws IllegalStateException if the life ends before
+     * @throws EndedException if the life ends before
      */
     public synchronized void takeOver(int mostAttempts) throws InterruptedException {
         while (!replay.isAtCut()) {

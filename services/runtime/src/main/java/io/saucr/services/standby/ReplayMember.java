@@ -278,11 +278,14 @@ final class ReplayMember implements AutoCloseable {
         Trace trace = new Trace(life);
         life.replays(trace);
         filling = Optional.of(trace);
+        if (life.isOver()) {
+            trace.over("it ended before it began");
+        }
         Optional<LaneFront> opened = Optional.empty();
         try {
             Guard.Start start = life.recover(trace);
             ReplayedLanes lanes = trace.lanes();
-            lanes.takeOver(ReplayedLanes.MOST_ATTEMPTS);
+            takeOver(lanes);
             Naming naming = new Naming(life, lanes, start.newestTurn());
             // Before clients ask: else a proof could come before anybody hears of it.
             life.begin(naming);
@@ -322,6 +325,16 @@ final class ReplayMember implements AutoCloseable {
         }
     }
 
+    /** A life that ends meanwhile is followed by the next one (X18). */
+    private static void takeOver(ReplayedLanes lanes)
+            throws Replicated.EndedException, InterruptedException {
+        try {
+            lanes.takeOver(ReplayedLanes.MOST_ATTEMPTS);
+        } catch (ReplayedLanes.EndedException e) {
+            throw new Replicated.EndedException(e.getMessage());
+        }
+    }
+
     /** A segment that was given to the lanes. */
     private record Given(long number, long bytes) {}
 
@@ -331,6 +344,9 @@ final class ReplayMember implements AutoCloseable {
         private final Replicated life;
         private final Recorded recorded;
         private volatile Optional<ReplayedLanes> lanes = Optional.empty();
+
+        /** Why the life is over; empty text if it is not. */
+        private volatile String over = "";
 
         // Guarded by given: what is not replayed, the oldest first; what is replayed; how many that
         // is.
@@ -360,6 +376,10 @@ final class ReplayMember implements AutoCloseable {
                                     parts.constructor(),
                                     recorded,
                                     from));
+            if (!over.isEmpty()) {
+                // It ended before it had lanes.
+                lanes.orElseThrow().over(over);
+            }
         }
 
         @Override
@@ -408,7 +428,7 @@ final class ReplayMember implements AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new InterruptedIOException("a replay was interrupted");
-            } catch (IllegalStateException e) {
+            } catch (ReplayedLanes.EndedException e) {
                 throw new Replicated.EndedException(e.getMessage());
             }
         }
@@ -438,6 +458,7 @@ final class ReplayMember implements AutoCloseable {
 
         /** The life is over. The member's thread. */
         void over(String reason) {
+            over = reason;
             lanes.ifPresent(it -> it.over(reason));
         }
 

@@ -238,6 +238,11 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         member.wake();
     }
 
+    /** Whether it is over. Any thread. */
+    boolean isOver() {
+        return over.getCount() == 0;
+    }
+
     /** Waits until it is over. */
     void awaitEnd() throws InterruptedException {
         over.await();

@@ -2,12 +2,15 @@ package io.saucr.services.standby;
 
 import static io.saucr.services.once.PatientWaits.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.apache.zookeeper.CreateMode.PERSISTENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Address;
 import io.saucr.services.ServiceException;
+import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.LaneCode;
+import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.ensemble.ServicePath;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.Disk;
@@ -24,6 +27,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -36,6 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +51,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Members in this JVM with folders, links, and a head in a real ZooKeeper. */
 @Timeout(180)
 class ReplayMemberTest {
+
+    private static final String HEAD = "/apps/tickets/head";
+    private static final String CHALLENGE = "/apps/tickets/challenge";
 
     @TempDir Path work;
 
@@ -394,6 +403,61 @@ class ReplayMemberTest {
         member("one", new LaneCode(2, "1"), differs);
         assertThat(ask(1, 1, "a")).as("X10").isEqualTo(1);
         assertThat(ask(1, 2, "a")).isEqualTo(2);
+    }
+
+    /** The head is another member's, which a primary sees once it is challenged. */
+    private void depose() throws Exception {
+        ZooKeeper zk = new ZooKeeper(server.connect(), 10_000, event -> {});
+        try {
+            StandbyHead head = StandbyHead.decode(zk.getData(HEAD, false, null));
+            String other = "0123456789abcdef";
+            SortedSet<String> holders = new TreeSet<>(head.holders());
+            holders.add(other);
+            StandbyHead taken =
+                    new StandbyHead(
+                            new Incarnation(head.holder().birth(), head.holder().number() + 1, 7),
+                            other,
+                            "127.0.0.1:1",
+                            head.segment(),
+                            head.turn(),
+                            holders,
+                            head.copies(),
+                            Optional.empty(),
+                            head.replaces(),
+                            head.lanes());
+            zk.setData(HEAD, taken.encode(), -1);
+            if (zk.exists(CHALLENGE, false) == null) {
+                zk.create(CHALLENGE, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, PERSISTENT);
+            } else {
+                zk.setData(CHALLENGE, new byte[0], -1);
+            }
+        } finally {
+            zk.close();
+        }
+    }
+
+    @Test
+    void x18AMemberThatIsDeposedAsItTakesOverFollowsAgain() throws Exception {
+        AtomicBoolean isSlow = new AtomicBoolean();
+        CountDownLatch continues = new CountDownLatch(1);
+        LaneCode code = new LaneCode(2, "1");
+        ReplayMember one = member("one", code, slow(new AtomicBoolean(), continues));
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+        ReplayMember two = member("two", code, slow(isSlow, continues));
+        awaitFollowers(1);
+        await().until(() -> two.status().ready());
+        isSlow.set(true);
+        assertThat(ask(1, 2, "a")).isEqualTo(2);
+        await().until(() -> two.status().stored() == one.status().segment());
+        kill(one);
+        // It waits for the replay of the second request.
+        await().until(() -> two.status().role().equals("primary"));
+        depose();
+        await().until(() -> !two.status().role().equals("primary"));
+        continues.countDown();
+        assertThat(ask(1, 2, "a")).as("X10").isEqualTo(2);
+        assertThat(ask(1, 3, "a")).isEqualTo(3);
+        assertThat(two.halted()).isEmpty();
     }
 
     /** A handler that waits while its member is to be slow. */
