@@ -422,7 +422,7 @@ final class Member
                         this::run,
                         parts.reading(),
                         parts.shared(),
-                        parts.lanes().map(it -> new FlowControl()),
+                        parts.lanes().map(it -> new FlowControl(head.segment().number())),
                         this);
         node.watch();
         life.takeOffice(head);

@@ -23,8 +23,20 @@ public final class FlowControl {
     /** Up to which segment each follower that counts has replayed. */
     private final Map<String, Long> warm = new HashMap<>();
 
-    /** When the head named a segment. */
+    /** When the head named a segment: all that were named behind {@link #known}. */
     private final TreeMap<Long, Long> named = new TreeMap<>();
+
+    /** Of a follower that has not replayed this segment nobody knows how far it is behind. */
+    private long known;
+
+    /**
+     * Of a primary that begins.
+     *
+     * @param segment the newest that was named before, at a time that is not known
+     */
+    public FlowControl(long segment) {
+        known = segment;
+    }
 
     /**
      * Whether the primary begins requests.
@@ -45,7 +57,7 @@ public final class FlowControl {
     public void named(long segment, long nowMillis) {
         named.put(segment, nowMillis);
         if (named.size() > MOST_NAMED) {
-            named.pollFirstEntry();
+            known = named.pollFirstEntry().getKey();
         }
     }
 
@@ -57,7 +69,8 @@ public final class FlowControl {
     public void replayed(String follower, long segment, long nowMillis) {
         if (segment == 0) {
             warm.remove(follower);
-        } else if (warm.containsKey(follower) || isWarm(millisBehind(segment, nowMillis))) {
+        } else if (warm.containsKey(follower)
+                || (segment >= known && isWarm(millisBehind(segment, nowMillis)))) {
             warm.put(follower, segment);
         }
         forget();
@@ -82,5 +95,6 @@ public final class FlowControl {
     private void forget() {
         long all = warm.values().stream().mapToLong(it -> it).min().orElse(0);
         named.headMap(all, true).clear();
+        known = Math.max(known, all);
     }
 }

@@ -18,7 +18,7 @@ class FlowTest {
 
     @Test
     void x16TheFastestFollowerHoldsRequestsBack() {
-        FlowControl flow = new FlowControl();
+        FlowControl flow = new FlowControl(0);
         assertThat(flow.fastestMillisBehind(0)).as("alone").isZero();
         flow.named(1, 100);
         flow.replayed("fast", 1, 150);
@@ -39,7 +39,7 @@ class FlowTest {
 
     @Test
     void x16AFollowerThatCatchesUpOrReplaysNothingHoldsNothingBack() {
-        FlowControl flow = new FlowControl();
+        FlowControl flow = new FlowControl(0);
         for (long segment = 1; segment <= 5; segment++) {
             flow.named(segment, 1_000 * segment);
         }
@@ -53,8 +53,36 @@ class FlowTest {
     }
 
     @Test
+    void x16AFollowerThatIsFarBehindDoesNotCountThoughTimesAreForgotten() {
+        FlowControl flow = new FlowControl(0);
+        for (long segment = 1; segment <= 5; segment++) {
+            flow.named(segment, 1_000 * segment);
+        }
+        flow.replayed("fast", 5, 5_000);
+        flow.replayed("slow", 1, 5_000);
+        flow.silent("fast");
+        flow.named(6, 9_000);
+        assertThat(flow.fastestMillisBehind(60_000)).as("it was never warm").isZero();
+        flow.replayed("slow", 4, 60_000);
+        assertThat(flow.fastestMillisBehind(60_000)).isZero();
+        flow.replayed("slow", 6, 60_000);
+        flow.named(7, 60_000);
+        assertThat(flow.fastestMillisBehind(60_500)).as("it has caught up").isEqualTo(500);
+    }
+
+    @Test
+    void x16ANewPrimaryCountsFollowersThatHaveReplayedWhatWasNamedBefore() {
+        FlowControl flow = new FlowControl(10);
+        flow.named(11, 1_000);
+        flow.replayed("far", 3, 1_100);
+        assertThat(flow.fastestMillisBehind(60_000)).as("nobody knows how far").isZero();
+        flow.replayed("near", 10, 1_100);
+        assertThat(flow.fastestMillisBehind(1_500)).isEqualTo(500);
+    }
+
+    @Test
     void x16SegmentsThatAreRememberedAreBounded() {
-        FlowControl flow = new FlowControl();
+        FlowControl flow = new FlowControl(0);
         flow.named(1, 0);
         flow.replayed("stuck", 1, 0);
         for (long segment = 2; segment <= FlowControl.MOST_NAMED + 10; segment++) {
