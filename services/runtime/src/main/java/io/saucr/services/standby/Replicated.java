@@ -34,6 +34,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -137,6 +138,10 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
 
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicBoolean writingBase = new AtomicBoolean();
+
+    /** Writes the newest snapshot of a trace that waits for the disk; null if none does. */
+    private final AtomicReference<Runnable> nextBase = new AtomicReference<>();
+
     private volatile SegmentId applied = SegmentId.NONE;
 
     /** Of the thread that recovers. */
@@ -574,14 +579,16 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
 
     /**
      * Writes a snapshot that no turns lead to, later and on a thread of its own: what a trace was
-     * at a quiet cut. One that fails leaves the one before it.
+     * at a quiet cut. One that fails leaves the one before it. One that still waits for its turn is
+     * given up for a newer one, as each is a copy of the state.
      *
      * @param at the segment as of which it is; the head names it
      * @param starts up to that segment
      */
     void base(SegmentId at, List<Incarnation> starts, Base.Sections sections) {
-        if (at.number() > folder.newestBase().number()) {
-            folding.execute(() -> writeBase(at, starts, sections));
+        if (at.number() > folder.newestBase().number()
+                && nextBase.getAndSet(() -> writeBase(at, starts, sections)) == null) {
+            folding.execute(() -> nextBase.getAndSet(null).run());
         }
     }
 
