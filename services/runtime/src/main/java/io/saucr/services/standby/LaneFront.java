@@ -113,6 +113,11 @@ final class LaneFront implements LinkListener, AutoCloseable {
         return address;
     }
 
+    /** Queries that are not answered. Any thread. */
+    int querying() {
+        return querying.get();
+    }
+
     @Override
     public void up(Connection link) {
         if (!link.nameless()) {
@@ -168,32 +173,36 @@ final class LaneFront implements LinkListener, AutoCloseable {
         try {
             queries.execute(() -> answerQuery(asked));
         } catch (RejectedExecutionException e) {
+            querying.decrementAndGet();
             LOG.debug("query {} came behind the end", asked.request());
         }
     }
 
     private void answerQuery(Asked asked) {
-        byte[] answer;
+        CompletableFuture<Frame> answer;
         try {
-            answer = lanes.query(asked.body());
-        } catch (RuntimeException e) {
+            byte[] body = lanes.query(asked.body());
+            answer =
+                    lanes.awaitNamed()
+                            .thenCompose(named -> proofs.get())
+                            .thenApply(proven -> reply(asked, body));
+        } catch (RuntimeException | Error e) {
             LOG.info("query {} failed", asked.request(), e);
-            sendAnswer(
-                    asked,
-                    new Frame.Refused(asked.request(), "its handler failed: " + e.getMessage()));
-            return;
+            answer =
+                    CompletableFuture.completedFuture(
+                            new Frame.Refused(
+                                    asked.request(), "its handler failed: " + e.getMessage()));
         }
         var unused =
-                lanes.awaitNamed()
-                        .thenCompose(named -> proofs.get())
-                        .whenComplete(
-                                (done, failure) -> {
-                                    if (failure == null) {
-                                        sendAnswer(asked, reply(asked, answer));
-                                    }
-                                    // Else the end of the connection says so, and the
-                                    // client asks again.
-                                });
+                answer.whenComplete(
+                        (frame, failure) -> {
+                            if (failure == null) {
+                                sendAnswer(asked, frame);
+                            } else {
+                                // The end of the connection says so, and the client asks again.
+                                querying.decrementAndGet();
+                            }
+                        });
     }
 
     private static Frame reply(Asked asked, byte[] answer) {
@@ -205,7 +214,6 @@ final class LaneFront implements LinkListener, AutoCloseable {
         try {
             thread.execute(
                     () -> {
-                        querying.decrementAndGet();
                         try {
                             asked.from().send(answer);
                         } catch (IllegalArgumentException e) {
@@ -215,9 +223,12 @@ final class LaneFront implements LinkListener, AutoCloseable {
                                                     asked.request(),
                                                     "its answer can not be sent: "
                                                             + e.getMessage()));
+                        } finally {
+                            querying.decrementAndGet();
                         }
                     });
         } catch (RejectedExecutionException e) {
+            querying.decrementAndGet();
             LOG.debug("query {} was answered behind the end", asked.request());
         }
     }
