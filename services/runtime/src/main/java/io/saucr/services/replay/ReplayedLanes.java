@@ -13,7 +13,7 @@ import io.saucr.services.core.replay.Replay;
 import io.saucr.services.core.replay.Replay.Step;
 import io.saucr.services.core.replay.Replay.What;
 import io.saucr.services.core.replay.Requests;
-import io.saucr.services.core.replay.Requests.Open;
+import io.saucr.services.core.replay.Requests.Verdict;
 import io.saucr.services.core.replay.TraceSegment;
 import io.saucr.services.core.replay.TurnRecord;
 import io.saucr.services.core.replay.TurnRecord.Begin;
@@ -138,8 +138,11 @@ public final class ReplayedLanes {
     private final Map<Long, Reply> replies = new TreeMap<>();
     private final Map<Long, Long> records = new HashMap<>();
 
-    /** Wait until their requests begin, or for the end of those that are open. */
-    private final Deque<Asked> asked = new ArrayDeque<>();
+    /** By sender: wait until their requests begin, or for the end of those that are open. */
+    private final Map<Long, List<Asked>> asked = new HashMap<>();
+
+    /** Of these, what begins once there is a lane, the oldest first. */
+    private final Deque<Asked> waiting = new ArrayDeque<>();
 
     /** For each segment that is not replayed: when the newest request in it or before began. */
     private final Deque<Long> begun = new ArrayDeque<>();
@@ -333,19 +336,12 @@ public final class ReplayedLanes {
             replay.turnDone(false);
             lanes[begin.lane()].begin(begin);
         } else if (turn instanceof End end) {
-            Lane lane = lanes[open(end.request()).lane()];
+            Lane lane = lanes[requests.open(end.request()).lane()];
             replay.turnDone(lane.threw());
             ended(lane);
         } else {
             replay.turnDone(false);
         }
-    }
-
-    private Open open(long request) {
-        return requests.open().stream()
-                .filter(it -> it.request() == request)
-                .findFirst()
-                .orElseThrow();
     }
 
     private Reply ended(Lane lane) {
@@ -400,8 +396,9 @@ public final class ReplayedLanes {
                 request.reply.completeExceptionally(
                         new IllegalStateException(
                                 over.isEmpty() ? "this member is not primary" : over));
-            } else if (!isTaken(request)) {
-                asked.add(request);
+            } else if (!hasAnswer(request)) {
+                asked.computeIfAbsent(sender, it -> new ArrayList<>(1)).add(request);
+                beginWaiting();
             }
         }
         deliver();
@@ -410,23 +407,14 @@ public final class ReplayedLanes {
 
     /** The number of a channel's next request. */
     public synchronized long nextNumber(long sender) {
-        long last = requests.consumed().getOrDefault(sender, 0L);
-        for (Open each : requests.open()) {
-            if (each.sender() == sender) {
-                last = each.number();
-            }
-        }
-        return last + 1;
+        return requests.nextNumber(sender);
     }
 
-    /** Whether a request began, or has its answer. */
-    private boolean isTaken(Asked request) {
+    /** Whether a request has its answer; else it waits for its begin or its end. */
+    private boolean hasAnswer(Asked request) {
         switch (requests.offer(request.sender, request.number)) {
-            case BEGIN -> {
-                if (mayBegin()) {
-                    begin(request);
-                }
-                // It waits for the end.
+            case BEGIN, NO_LANE -> {
+                waiting.add(request);
                 return false;
             }
             case CONSUMED -> {
@@ -493,14 +481,28 @@ public final class ReplayedLanes {
             ended.add(new Ended(record, begun));
             listener.ran(System.nanoTime() - begun, reply.threw());
         }
-        offerAgain();
+        offerAgain(sender);
+        beginWaiting();
         listener.changed();
     }
 
-    private void offerAgain() {
-        for (Iterator<Asked> all = asked.iterator(); all.hasNext(); ) {
-            if (isTaken(all.next())) {
-                all.remove();
+    /** A request of a sender has ended: another one may begin. */
+    private void offerAgain(long sender) {
+        List<Asked> all = asked.getOrDefault(sender, List.of());
+        if (!all.isEmpty()) {
+            all.removeIf(this::hasAnswer);
+            if (all.isEmpty()) {
+                asked.remove(sender);
+            }
+        }
+    }
+
+    private void beginWaiting() {
+        while (!waiting.isEmpty() && requests.open().size() < requests.lanes() && mayBegin()) {
+            Asked next = waiting.remove();
+            // It may have begun: its sender asked twice.
+            if (requests.offer(next.sender, next.number) == Verdict.BEGIN) {
+                begin(next);
             }
         }
     }
@@ -521,7 +523,7 @@ public final class ReplayedLanes {
         // The barrier alone, so that the state behind that segment is the one before it.
         Optional<TraceSegment> barrier = cutSegment();
         listener.quiet(snapshot());
-        offerAgain();
+        beginWaiting();
         return barrier;
     }
 
@@ -559,7 +561,7 @@ public final class ReplayedLanes {
             return;
         }
         if (mayBegin()) {
-            offerAgain();
+            beginWaiting();
         } else if (quiet.drains() && recording.isQuiet()) {
             listener.changed();
         }
@@ -575,7 +577,7 @@ public final class ReplayedLanes {
                 listener.becameFinal(System.nanoTime() - ended.remove().begunNanos());
             }
             if (over.isEmpty()) {
-                offerAgain();
+                beginWaiting();
             }
             notifyAll();
         }
@@ -734,10 +736,11 @@ public final class ReplayedLanes {
             if (recording != null) {
                 recording.depose();
             }
-            asked.forEach(it -> nobody.add(it.reply));
+            asked.values().forEach(all -> all.forEach(it -> nobody.add(it.reply)));
             answers.forEach(it -> nobody.add(it.to));
             waiters.forEach(it -> nobody.add(it.done));
             asked.clear();
+            waiting.clear();
             answers.clear();
             waiters.clear();
             notifyAll();

@@ -72,6 +72,24 @@ class LaneFlowTest {
         }
     }
 
+    /** A client that asks again while its request waits has it handled once. */
+    @Test
+    void x10ARequestThatIsAskedTwiceBeforeItBeginsBeginsOnce() throws Exception {
+        try (LaneMember primary = member()) {
+            primary.takeOver(log, 5);
+            primary.lanes.followersBehind(1_001);
+            CompletableFuture<Reply> next = primary.lanes.ask(1, 2, "b".getBytes(UTF_8));
+            CompletableFuture<Reply> first = primary.lanes.ask(1, 1, "a".getBytes(UTF_8));
+            CompletableFuture<Reply> again = primary.lanes.ask(1, 1, "a".getBytes(UTF_8));
+            primary.lanes.followersBehind(0);
+            primary.lanes.tick();
+            finish(primary, first);
+            finish(primary, again);
+            finish(primary, next);
+            assertThat(primary.ran).hasValue(2);
+        }
+    }
+
     /** What is cut and not named counts as what is not cut. */
     @Test
     void x16WhatIsCutIsNotFinalUntilItIsNamed() throws Exception {

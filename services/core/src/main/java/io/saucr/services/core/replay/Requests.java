@@ -65,6 +65,7 @@ public final class Requests {
     private final int lanes;
     private final Map<Long, Long> consumed;
     private final Map<Long, Open> open = new TreeMap<>();
+    private final Map<Long, Open> bySender = new HashMap<>();
     private final Open[] byLane;
     private long newest;
 
@@ -114,10 +115,9 @@ public final class Requests {
         if (number <= last) {
             return Verdict.CONSUMED;
         }
-        for (Open each : open.values()) {
-            if (each.sender == sender) {
-                return each.number == number ? Verdict.OPEN : Verdict.NOT_ITS_TIME;
-            }
+        Open other = bySender.get(sender);
+        if (other != null) {
+            return other.number == number ? Verdict.OPEN : Verdict.NOT_ITS_TIME;
         }
         if (number > last + 1) {
             return Verdict.NOT_ITS_TIME;
@@ -135,8 +135,14 @@ public final class Requests {
         throw new IllegalStateException("all " + lanes + " lanes have a request");
     }
 
+    /** The number of a sender's next request. */
+    public long nextNumber(long sender) {
+        Open other = bySender.get(sender);
+        return 1 + (other == null ? consumed.getOrDefault(sender, 0L) : other.number);
+    }
+
     /** The open request of a number; null if it is not open. */
-    Open open(long request) {
+    public Open open(long request) {
         return open.get(request);
     }
 
@@ -155,6 +161,7 @@ public final class Requests {
         newest = request;
         byLane[lane] = new Open(request, sender, number, lane);
         open.put(request, byLane[lane]);
+        bySender.put(sender, byLane[lane]);
     }
 
     void attempt(long request) {
@@ -164,6 +171,7 @@ public final class Requests {
     void end(long request) {
         Open ended = open.remove(request);
         byLane[ended.lane] = null;
+        bySender.remove(ended.sender);
         consumed.put(ended.sender, ended.number);
     }
 

@@ -38,6 +38,21 @@ class RequestsTest {
     }
 
     @Test
+    void x1TheNextNumberOfAChannelIsBehindTheOneThatIsOpen() {
+        Requests requests = new Requests(2, Map.of(7L, 4L), 10);
+        assertThat(requests.nextNumber(7)).isEqualTo(5);
+        assertThat(requests.nextNumber(8)).isEqualTo(1);
+        requests.begin(11, 1, 7, 5);
+        requests.begin(12, 2, 8, 1);
+        assertThat(requests.nextNumber(7)).isEqualTo(6);
+        requests.end(11);
+        assertThat(requests.nextNumber(7)).isEqualTo(6);
+        assertThat(requests.open(11)).isNull();
+        assertThat(requests.open(12).sender()).isEqualTo(8);
+        assertThat(requests.offer(8, 1)).isEqualTo(Verdict.OPEN);
+    }
+
+    @Test
     void lanesAreLimited() {
         for (int lanes : new int[] {0, 65}) {
             assertThatThrownBy(() -> new Requests(lanes))
