@@ -170,7 +170,10 @@ final class ReplayMember implements AutoCloseable {
         opened.push(folder);
         Store store =
                 new Store(
-                        parts.name(), folder, false, cause -> halt("the folder failed: " + cause));
+                        parts.name(),
+                        folder,
+                        parts.fast(),
+                        cause -> halt("the folder failed: " + cause));
         opened.push(store);
         ScheduledExecutorService thread = threads("member " + parts.name());
         ScheduledExecutorService reading = threads("reading " + parts.name());

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.saucr.services.Address;
 import io.saucr.services.Asks;
 import io.saucr.services.Client;
+import io.saucr.services.MemberStatus;
 import io.saucr.services.Protection;
 import io.saucr.services.Query;
 import io.saucr.services.RunningService;
@@ -340,6 +341,28 @@ class ReplayServiceTest {
         assertThatThrownBy(() -> Protection.replay(2, "1").copies(1).fast())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("2 copies or more, not 1");
+    }
+
+    /** C15: two members that have written a segment suffice. */
+    @Test
+    void c15TheHeadNamesWhatAFastMemberHasNotSynced() throws Exception {
+        Protection.Replay fast = Protection.replay(2, "1").strict().fast();
+        RunningService one = at("one").run(Tickets::new, fast);
+        running.add(one);
+        awaitRole(one, "primary");
+        RunningService two = at("two").run(Tickets::new, fast);
+        running.add(two);
+        String member = two.status().member().member();
+        try (Client client = at("client").client()) {
+            await().atMost(Duration.ofMinutes(1))
+                    .until(
+                            () -> {
+                                assertThat(ask(client, new Take("ann")).number()).isPositive();
+                                MemberStatus now = one.status().member();
+                                return now.followers().getOrDefault(member, Long.MAX_VALUE)
+                                        < now.segment();
+                            });
+        }
     }
 
     /** A primary that is closed keeps a snapshot, from which other code begins. */
