@@ -1,6 +1,7 @@
 package io.saucr.services.standby;
 
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Measures;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceException;
@@ -57,7 +58,6 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -104,7 +104,11 @@ final class ReplayMember implements AutoCloseable {
     /** Of segments that are in memory and not replayed; more stay on disk. */
     private static final long MOST_BYTES_BEHIND = 16L << 20;
 
-    /** What a member is made of. */
+    /**
+     * What a member is made of.
+     *
+     * @param halt hears that it must not go on, and is to close it then
+     */
     record Parts(
             Disk disk,
             Path folder,
@@ -118,7 +122,7 @@ final class ReplayMember implements AutoCloseable {
             NetOptions net,
             Address at,
             Fronts fronts,
-            Consumer<String> owner) {}
+            Halt halt) {}
 
     /** Opens where clients meet a primary. */
     @FunctionalInterface
@@ -146,9 +150,6 @@ final class ReplayMember implements AutoCloseable {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final BlockingQueue<Replicated> lives = new LinkedBlockingQueue<>();
     private final CompletableFuture<Void> started = new CompletableFuture<>();
-    private final Thread terms;
-    private final Member member;
-    private final MemberFolder folder;
     private volatile boolean closing;
     private volatile Optional<ReplayedLanes> serving = Optional.empty();
     private volatile Optional<Trace> filling = Optional.empty();
@@ -156,16 +157,37 @@ final class ReplayMember implements AutoCloseable {
     private volatile Optional<LaneFront> front = Optional.empty();
     private volatile CompletableFuture<Void> handing;
     private volatile Measures measures = Measures.NONE;
-    private volatile String halted = "";
+    private MemberFolder folder;
+    private Member member;
+    private Thread terms;
+
+    private ReplayMember(Parts parts) {
+        this.parts = parts;
+    }
 
     /**
-     * Starts a member; returns once it follows or is primary.
+     * Starts a member; returns once it follows or is primary. Nothing runs, and nothing is held, if
+     * that fails.
      *
      * @throws IOException if folder or port can not be used
      * @throws ServiceException if the head is not for this folder
      */
-    ReplayMember(Parts parts) throws IOException, InterruptedException {
-        this.parts = parts;
+    static ReplayMember start(Parts parts) throws IOException, InterruptedException {
+        ReplayMember member = new ReplayMember(parts);
+        boolean done = false;
+        try {
+            member.begin();
+            member.awaitStart();
+            done = true;
+            return member;
+        } finally {
+            if (!done) {
+                member.close();
+            }
+        }
+    }
+
+    private void begin() throws IOException {
         folder = MemberFolder.open(parts.disk(), parts.folder(), parts.name(), random);
         opened.push(folder);
         Store store =
@@ -173,7 +195,12 @@ final class ReplayMember implements AutoCloseable {
                         parts.name(),
                         folder,
                         parts.fast(),
-                        cause -> halt("the folder failed: " + cause));
+                        cause ->
+                                halt(
+                                        "the folder "
+                                                + parts.folder()
+                                                + " failed; mend the disk, then start again",
+                                        cause));
         opened.push(store);
         ScheduledExecutorService thread = threads("member " + parts.name());
         ScheduledExecutorService reading = threads("reading " + parts.name());
@@ -233,10 +260,12 @@ final class ReplayMember implements AutoCloseable {
                 thread.scheduleWithFixedDelay(
                         this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
         member.begin(node, links, at.toString());
+    }
+
+    private void awaitStart() throws InterruptedException {
         try {
-            started.join();
-        } catch (CompletionException e) {
-            close();
+            started.get();
+        } catch (ExecutionException e) {
             throw new ServiceException(
                     parts.name() + " does not start: " + e.getCause().getMessage(), e.getCause());
         }
@@ -309,7 +338,7 @@ final class ReplayMember implements AutoCloseable {
             LOG.debug("{}: a life ended: {}", parts.name(), e.getMessage());
         } catch (IOException | RuntimeException e) {
             if (!closing) {
-                halt(parts.name() + " can't serve: " + e.getMessage());
+                halt(parts.name() + " can't serve: " + e.getMessage(), e);
             }
         } finally {
             filling = Optional.empty();
@@ -318,7 +347,7 @@ final class ReplayMember implements AutoCloseable {
             front = Optional.empty();
             opened.ifPresent(LaneFront::close);
             if (!trace.close()) {
-                halt("a handler of " + parts.name() + " does not end, and its life is over");
+                halt("a handler of " + parts.name() + " does not end, and its life is over", null);
             }
             try {
                 life.close();
@@ -612,18 +641,16 @@ final class ReplayMember implements AutoCloseable {
 
         @Override
         public void failed(Throwable cause) {
-            halt("a lane failed: " + cause);
+            halt("a lane failed: " + cause, cause);
         }
     }
 
-    private void halt(String reason) {
-        LOG.error("{}: stops: {}", parts.name(), reason);
-        halted = reason;
-        parts.owner().accept(reason);
-        started.completeExceptionally(new ServiceException(reason));
-        Thread closes = new Thread(this::close, "end of " + parts.name());
-        closes.setDaemon(true);
-        closes.start();
+    /** Ends the service: nothing leaves it after this. Any thread. */
+    private void halt(String reason, Throwable cause) {
+        parts.halt().halt(reason, cause);
+        if (!started.completeExceptionally(new ServiceException(reason, cause))) {
+            filling.ifPresent(it -> it.over(reason));
+        }
     }
 
     /** On the member's thread. */
@@ -666,7 +693,9 @@ final class ReplayMember implements AutoCloseable {
 
         @Override
         public void refused(String reason) {
-            halt(reason);
+            if (!started.completeExceptionally(new ServiceException(reason))) {
+                halt(parts.name() + " must not go on: " + reason, null);
+            }
         }
     }
 
@@ -754,11 +783,6 @@ final class ReplayMember implements AutoCloseable {
         measures = those;
     }
 
-    /** Why it stopped; empty text if it runs. */
-    String halted() {
-        return halted;
-    }
-
     /**
      * Has another member take over: requests may end for a second, and the other member continues
      * those that do not (X9).
@@ -806,28 +830,36 @@ final class ReplayMember implements AutoCloseable {
         }
     }
 
-    /** Ends it at once; the head stays, as after a crash. */
+    /** Ends it at once; the head stays, as after a crash. Returns once all is closed. */
     @Override
     public void close() {
+        closing = true;
         synchronized (opened) {
-            if (closing) {
+            if (opened.isEmpty()) {
                 return;
             }
-            closing = true;
+            if (member != null) {
+                member.close();
+            }
+            if (terms != null) {
+                terms.interrupt();
+                awaitTerms();
+            }
+            while (!opened.isEmpty()) {
+                try {
+                    opened.pop().close();
+                } catch (Exception e) {
+                    LOG.warn("{}: not everything could be closed", parts.name(), e);
+                }
+            }
         }
-        member.close();
-        terms.interrupt();
+    }
+
+    private void awaitTerms() {
         try {
             terms.join(PATIENCE.plusSeconds(1).toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-        while (!opened.isEmpty()) {
-            try {
-                opened.pop().close();
-            } catch (Exception e) {
-                LOG.warn("{}: not everything could be closed", parts.name(), e);
-            }
         }
     }
 }

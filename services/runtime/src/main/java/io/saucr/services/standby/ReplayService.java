@@ -27,6 +27,7 @@ import io.saucr.services.turns.Routing;
 import io.saucr.services.turns.TurnOptions;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -47,17 +48,24 @@ public final class ReplayService implements RunningService {
     /** So long the snapshot of a member that closes may take. */
     private static final long SNAPSHOT_MILLIS = 3_000;
 
+    /** So long a service that halted may take to close. */
+    private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(20);
+
     private static final ClientMessages MESSAGES = new ClientMessages();
 
     private final Place place;
     private final Halting halting;
     private final CountDownLatch ended = new CountDownLatch(1);
+
+    /** The start succeeded or failed. */
+    private final CountDownLatch decided = new CountDownLatch(1);
+
     private volatile ReplayMember member;
     private volatile Http.Served page;
 
     private ReplayService(Place place, Halt halt) {
         this.place = place;
-        halting = new Halting(place.name(), halt, this::shutDown);
+        halting = new Halting(place.name(), halt, this::closeHalted);
     }
 
     /**
@@ -92,6 +100,7 @@ public final class ReplayService implements RunningService {
             if (!done) {
                 service.shutDown();
             }
+            service.decided.countDown();
         }
     }
 
@@ -104,7 +113,7 @@ public final class ReplayService implements RunningService {
             throws IOException, InterruptedException {
         Random random = new Random(new SecureRandom().nextLong());
         member =
-                new ReplayMember(
+                ReplayMember.start(
                         new ReplayMember.Parts(
                                 disk,
                                 place.folder(),
@@ -121,7 +130,7 @@ public final class ReplayService implements RunningService {
                                         Optional.of(
                                                 new LaneFront(
                                                         place, lanes, handlers, proofs, random)),
-                                reason -> halting.halt(reason, null)));
+                                halting));
         if (place.page().isPresent()) {
             page = Http.found().page(this, place.page().get());
         }
@@ -244,7 +253,11 @@ public final class ReplayService implements RunningService {
      */
     @Override
     public void close() {
-        if (halting.reason().isEmpty() && ended.getCount() > 0 && member.serving().isPresent()) {
+        if (halting.reason().isPresent()) {
+            boolean unused = halting.awaitClosed(CLOSE_PATIENCE);
+            return;
+        }
+        if (ended.getCount() > 0 && member.serving().isPresent()) {
             try {
                 handOver(Optional.empty());
             } catch (IllegalArgumentException | ServiceException e) {
@@ -267,6 +280,17 @@ public final class ReplayService implements RunningService {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** On a thread of its own. */
+    private void closeHalted() {
+        ended.countDown();
+        try {
+            decided.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        shutDown();
     }
 
     private void shutDown() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.LaneCode;
@@ -19,12 +20,17 @@ import io.saucr.services.replay.LaneMap;
 import io.saucr.services.replay.LaneState;
 import io.saucr.services.replay.ReplayedLanes;
 import io.saucr.services.replay.ReplayedLanes.Reply;
+import io.saucr.services.turns.Halting;
 import io.saucr.services.wire.NetOptions;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
@@ -59,6 +65,7 @@ class ReplayMemberTest {
 
     private TestServer server;
     private final List<ReplayMember> members = new CopyOnWriteArrayList<>();
+    private final Map<ReplayMember, Halting> haltings = new ConcurrentHashMap<>();
 
     /** Requests that stop half-run on the member that runs them first. */
     private final CountDownLatch halfRun = new CountDownLatch(1);
@@ -118,30 +125,68 @@ class ReplayMemberTest {
     private ReplayMember member(
             String folder, LaneCode code, Function<LaneState, LaneHandler> handler)
             throws Exception {
+        CompletableFuture<ReplayMember> made = new CompletableFuture<>();
+        Halting halting = new Halting("tickets", (reason, cause) -> {}, () -> made.join().close());
         ReplayMember member =
-                new ReplayMember(
-                        new ReplayMember.Parts(
-                                Disk.local(),
-                                work.resolve(folder),
-                                new ServicePath(
-                                        server.connect(),
-                                        "/apps/tickets",
-                                        Optional.empty(),
-                                        Duration.ofSeconds(4),
-                                        Optional.empty(),
-                                        ZooDefs.Ids.OPEN_ACL_UNSAFE),
-                                "tickets",
-                                2,
-                                false,
-                                false,
+                ReplayMember.start(
+                        parts(
+                                folder,
+                                server.connect(),
+                                new Address("127.0.0.1", 0),
                                 code,
                                 handler,
-                                NetOptions.plain(),
-                                new Address("127.0.0.1", 0),
-                                (lanes, proofs) -> Optional.empty(),
-                                reason -> {}));
+                                halting));
+        haltings.put(member, halting);
         members.add(member);
+        made.complete(member);
         return member;
+    }
+
+    /** Why a member stopped; empty text if it runs. */
+    private String halted(ReplayMember member) {
+        return haltings.get(member).reason().orElse("");
+    }
+
+    private ReplayMember start(String folder, String ensemble, Address at) throws Exception {
+        return ReplayMember.start(
+                parts(
+                        folder,
+                        ensemble,
+                        at,
+                        new LaneCode(3, "1"),
+                        this::tickets,
+                        (reason, cause) -> {
+                            throw new AssertionError(reason, cause);
+                        }));
+    }
+
+    private ReplayMember.Parts parts(
+            String folder,
+            String ensemble,
+            Address at,
+            LaneCode code,
+            Function<LaneState, LaneHandler> handler,
+            Halt halt) {
+        return new ReplayMember.Parts(
+                Disk.local(),
+                work.resolve(folder),
+                new ServicePath(
+                        ensemble,
+                        "/apps/tickets",
+                        Optional.empty(),
+                        Duration.ofSeconds(4),
+                        Optional.empty(),
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE),
+                "tickets",
+                2,
+                false,
+                false,
+                code,
+                handler,
+                NetOptions.plain(),
+                at,
+                (lanes, proofs) -> Optional.empty(),
+                halt);
     }
 
     private void kill(ReplayMember member) {
@@ -176,7 +221,7 @@ class ReplayMemberTest {
                 assertThat(reply.threw()).isFalse();
                 return Long.parseLong(new String(reply.bytes(), UTF_8));
             } catch (ExecutionException | TimeoutException e) {
-                assertThat(members.stream().map(ReplayMember::halted)).containsOnly("");
+                assertThat(members.stream().map(this::halted)).containsOnly("");
             }
         }
     }
@@ -296,7 +341,7 @@ class ReplayMemberTest {
         kill(one);
         assertThat(ask(1, 2, "a")).as("X10").isEqualTo(3);
         assertThat(ask(1, 3, "a")).isEqualTo(4);
-        assertThat(two.halted()).isEmpty();
+        assertThat(halted(two)).isEmpty();
     }
 
     /**
@@ -367,7 +412,7 @@ class ReplayMemberTest {
         await().until(() -> !again.status().differs().isEmpty());
         assertThat(again.status().lacks()).contains("a snapshot of the primary", "request 1");
         assertThat(again.serving()).isEmpty();
-        assertThat(again.halted()).isEmpty();
+        assertThat(halted(again)).isEmpty();
     }
 
     @Test
@@ -396,13 +441,59 @@ class ReplayMemberTest {
         kill(one);
         await().until(() -> two.status().role().equals("primary"));
         isPrimary.countDown();
-        await().until(() -> !two.halted().isEmpty());
-        assertThat(two.halted()).contains("request 1");
+        await().until(() -> !halted(two).isEmpty());
+        assertThat(halted(two)).contains("request 1");
         members.remove(two);
         // Another one replays as the primary did.
         member("one", new LaneCode(2, "1"), differs);
         assertThat(ask(1, 1, "a")).as("X10").isEqualTo(1);
         assertThat(ask(1, 2, "a")).isEqualTo(2);
+    }
+
+    /** Threads of members in this JVM that this class has not closed. */
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(it -> it.endsWith(" tickets"))
+                .toList();
+    }
+
+    @Test
+    void aStartThatFailsReleasesWhatItTook() throws Exception {
+        try (ServerSocket taken = new ServerSocket()) {
+            taken.bind(new InetSocketAddress("127.0.0.1", 0));
+            Address address = new Address("127.0.0.1", taken.getLocalPort());
+            assertThatThrownBy(() -> start("one", server.connect(), address))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(Integer.toString(taken.getLocalPort()));
+        }
+        await().until(() -> threads().isEmpty());
+        member("one");
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
+    }
+
+    @Test
+    void aStartThatIsInterruptedReleasesWhatItTook() throws Exception {
+        CompletableFuture<Throwable> ended = new CompletableFuture<>();
+        Thread starts =
+                new Thread(
+                        () -> {
+                            try {
+                                ReplayMember unused =
+                                        start("one", "127.0.0.1:1", new Address("127.0.0.1", 0));
+                                ended.complete(new AssertionError("it started"));
+                            } catch (Throwable e) {
+                                ended.complete(e);
+                            }
+                        });
+        starts.start();
+        // It waits for an ensemble that does not answer.
+        await().until(() -> threads().contains("terms tickets"));
+        starts.interrupt();
+        assertThat(ended.get(1, TimeUnit.MINUTES)).isInstanceOf(InterruptedException.class);
+        await().until(() -> threads().isEmpty());
+        member("one");
+        assertThat(ask(1, 1, "a")).isEqualTo(1);
     }
 
     /** The head is another member's, which a primary sees once it is challenged. */
@@ -457,7 +548,7 @@ class ReplayMemberTest {
         continues.countDown();
         assertThat(ask(1, 2, "a")).as("X10").isEqualTo(2);
         assertThat(ask(1, 3, "a")).isEqualTo(3);
-        assertThat(two.halted()).isEmpty();
+        assertThat(halted(two)).isEmpty();
     }
 
     /** A handler that waits while its member is to be slow. */
@@ -554,7 +645,7 @@ class ReplayMemberTest {
         assertThat(ask(1, 2, "half")).isEqualTo(2);
         assertThat(ask(2, 1, "a")).isEqualTo(3);
         await().until(() -> one.status().linked());
-        assertThat(one.halted()).isEmpty();
+        assertThat(halted(one)).isEmpty();
         assertThat(two.status().epoch()).isEqualTo(2);
         // And back.
         await().until(() -> one.status().ready());
@@ -679,8 +770,8 @@ class ReplayMemberTest {
         ReplayMember late;
         try {
             late = member("two", new LaneCode(2, "2"));
-            await().until(() -> !late.halted().isEmpty());
-            assertThat(late.halted()).contains("recorded by code 1 in 3 lanes", "empty folder");
+            await().until(() -> !halted(late).isEmpty());
+            assertThat(halted(late)).contains("recorded by code 1 in 3 lanes", "empty folder");
             members.remove(late);
         } catch (ServiceException e) {
             assertThat(e).hasMessageContaining("recorded by code 1 in 3 lanes");

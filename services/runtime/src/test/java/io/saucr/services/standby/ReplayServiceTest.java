@@ -16,11 +16,16 @@ import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.Services;
 import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.ForwardingDisk;
 import io.saucr.services.metrics.ServiceMetrics;
 import io.saucr.services.replay.LaneHandlers;
 import io.saucr.services.replay.LaneMap;
 import io.saucr.services.replay.LaneService;
 import io.saucr.services.replay.LaneState;
+import io.saucr.services.turns.Place;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,10 +33,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -55,6 +62,9 @@ class ReplayServiceTest {
     record Fail() implements Asks<Ticket> {}
 
     record Unknown() implements Asks<Ticket> {}
+
+    /** Needs more stack than there is. */
+    record Deep() implements Asks<Ticket> {}
 
     record Look(String who) implements Query<Ticket> {}
 
@@ -92,8 +102,14 @@ class ReplayServiceTest {
                         take("failed");
                         throw new IllegalStateException("this one fails");
                     });
+            on.message(Deep.class, (deep, turn) -> deep(0));
             on.query(Look.class, query -> look(query.who()));
             on.query(Wrong.class, query -> take("a query"));
+        }
+
+        private Ticket deep(long depth) {
+            Ticket below = deep(depth + 1);
+            return new Ticket(below.number() + 1, depth);
         }
 
         private Ticket look(String who) {
@@ -343,6 +359,44 @@ class ReplayServiceTest {
                 .hasMessageContaining("2 copies or more, not 1");
     }
 
+    /** A disk whose fsyncs fail when they are to. */
+    private static final class FaultyDisk extends ForwardingDisk {
+
+        private volatile boolean fails;
+
+        FaultyDisk() {
+            super(Disk.local());
+        }
+
+        @Override
+        protected void beforeForce() {
+            if (fails) {
+                throw new UncheckedIOException(new IOException("no such device"));
+            }
+        }
+    }
+
+    /** What the owner of a service hears when it halts. */
+    private record Heard(String reason, Throwable cause) {}
+
+    private final BlockingQueue<Heard> halts = new LinkedBlockingQueue<>();
+
+    private RunningService onDisk(Disk disk, String folder, Protection.Replay protection)
+            throws Exception {
+        Place place =
+                Place.at(server.connect() + "/apps/tickets", Optional.empty())
+                        .withFolder(work.resolve(folder));
+        RunningService member =
+                ReplayService.start(
+                        disk,
+                        place,
+                        Tickets::new,
+                        protection,
+                        (reason, cause) -> halts.add(new Heard(reason, cause)));
+        running.add(member);
+        return member;
+    }
+
     /** C15: two members that have written a segment suffice. */
     @Test
     void c15TheHeadNamesWhatAFastMemberHasNotSynced() throws Exception {
@@ -362,6 +416,64 @@ class ReplayServiceTest {
                                 return now.followers().getOrDefault(member, Long.MAX_VALUE)
                                         < now.segment();
                             });
+        }
+    }
+
+    @Test
+    void k8TheOwnerHearsTheCauseIfTheDiskFails() throws Exception {
+        FaultyDisk disk = new FaultyDisk();
+        RunningService one = onDisk(disk, "one", Protection.replay(2, "1"));
+        awaitRole(one, "primary");
+        try (Client client = at("client").client()) {
+            assertThat(ask(client, new Take("ann"))).isEqualTo(new Ticket(1, 1));
+            disk.fails = true;
+            CompletableFuture<Ticket> waits = client.ask(new Take("ann"));
+            Heard heard = halts.poll(60, SECONDS);
+            assertThat(heard.reason())
+                    .startsWith("tickets halts: the folder " + work.resolve("one") + " failed")
+                    .contains("mend the disk");
+            assertThat(heard.cause()).hasRootCauseMessage("no such device");
+            assertThatThrownBy(one::join)
+                    .isInstanceOf(ServiceException.class)
+                    .hasMessage(heard.reason());
+            assertThat(one.halted()).hasValue(heard.reason());
+            one.close();
+            disk.fails = false;
+            RunningService again = onDisk(disk, "one", Protection.replay(2, "1"));
+            awaitRole(again, "primary");
+            assertThatThrownBy(() -> waits.get(60, SECONDS))
+                    .hasMessageContaining("it is unknown whether it was consumed");
+            assertThat(ask(client, new Take("bob")).number()).isBetween(2L, 3L);
+            assertThat(again.halted()).isEmpty();
+            assertThat(halts).isEmpty();
+        }
+    }
+
+    @Test
+    void x12TheOwnerHearsTheCauseIfALaneHasNoStack() throws Exception {
+        RunningService one = onDisk(Disk.local(), "one", Protection.replay(2, "1"));
+        awaitRole(one, "primary");
+        try (Client client = at("client").client()) {
+            CompletableFuture<Ticket> unanswered = client.ask(new Deep());
+            Heard heard = halts.poll(60, SECONDS);
+            assertThat(heard.reason()).contains("a lane failed");
+            assertThat(heard.cause()).isInstanceOf(StackOverflowError.class);
+            one.close();
+            assertThatThrownBy(() -> unanswered.get(60, SECONDS))
+                    .hasMessageContaining("it is unknown whether it was consumed");
+        }
+    }
+
+    @Test
+    void aStartThatIsRefusedHasReleasedItsFolder() throws Exception {
+        RunningService turns = at("one").run(state -> on -> {}, Protection.standby());
+        running.add(turns);
+        awaitRole(turns, "primary");
+        for (int times = 0; times < 5; times++) {
+            assertThatThrownBy(() -> at("two").run(Tickets::new, Protection.replay(2, "1")))
+                    .isInstanceOf(ServiceException.class)
+                    .hasMessageContaining("tickets does not start: ")
+                    .hasMessageContaining("this member would replay");
         }
     }
 
