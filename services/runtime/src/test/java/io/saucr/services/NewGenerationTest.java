@@ -343,7 +343,7 @@ class NewGenerationTest {
         run(at("shop"));
         assertThatThrownBy(() -> get(call))
                 .isInstanceOf(ExecutionException.class)
-                .hasMessageContaining("took the message: there is no answer any more");
+                .hasMessageContaining("consumed the message is lost: no answer comes any more");
         get(client.send(new Notes.Note("two")));
         assertThat(seen(client)).containsExactly("kept", "one", "two");
     }
