@@ -110,6 +110,9 @@ refuse_locked() {
     done
 }
 
+# DataFolder knows the text, too.
+unfinished_deletion="run-zkServer-initialize.sh--force-again"
+
 # Nothing that comes later is on disk before it. GNU's sync can do that for one file system alone.
 sync_to_disk() {
     sync -f "$1" 2>/dev/null || sync
@@ -130,22 +133,29 @@ for folder in "${folders[@]}"; do
 done
 if [ "$deleted" = true ]; then
     refuse_locked || exit 1
-    # No server starts next to a folder of this name: what an interrupted deletion leaves passes neither
-    # for the data of this server nor for those of a new one.
+    # No server starts next to such a link: what an interrupted deletion leaves passes neither for the data
+    # of this server nor for those of a new one. It replaces the file in one step, and so short a link needs
+    # no room on a full disk. An earlier version of this script made a folder, which stays if it is there.
     barrier="${new_server_files[0]}"
+    prepared="$barrier.unfinished"
     marked=false
     [ ! -f "$barrier" ] || marked=true
-    for file in "${new_server_files[@]}"; do
-        [ -d "$file" ] || rm -f -- "$file" || exit 1
-    done
-    mkdir -p -- "$barrier" || exit 1
-    echo "A deletion is not finished. Run zkServer-initialize.sh --force again." >"$barrier/README" || exit 1
-    sync_to_disk "$barrier/README"
+    if [ ! -d "$barrier" ] && [ "$(readlink -- "$barrier")" != "$unfinished_deletion" ]; then
+        if ! ln -sf -- "$unfinished_deletion" "$prepared" || ! mv -f -- "$prepared" "$barrier"; then
+            rm -f -- "$prepared"
+            echo "Error: $barrier could not be made; see above. Nothing was deleted." >&2
+            exit 1
+        fi
+    fi
+    sync_to_disk "$(dirname -- "$barrier")"
     if ! refuse_locked; then
         rm -rf -- "$barrier"
         [ "$marked" = false ] || : >"$barrier"
         exit 1
     fi
+    for file in "${new_server_files[@]:1}"; do
+        [ "$file" = "$barrier" ] || [ -d "$file" ] || rm -f -- "$file" || exit 1
+    done
     for folder in "${folders[@]}"; do
         [ -d "$folder" ] || continue
         # The folder may be a link, or a disk of its own.
@@ -158,9 +168,19 @@ if [ "$deleted" = true ]; then
     done
     rm -rf -- "$barrier" || exit 1
 fi
-mkdir -p -- "${folders[@]}" || exit 1
+# A new server that is half made would be taken for one that was emptied.
+give_up() {
+    [ "$deleted" = true ] || rmdir -- "${folders[@]}" 2>/dev/null
+    echo "Error: $1 could not be made; see above. Run this again once it can be." >&2
+    exit 1
+}
+
+mkdir -p -- "${folders[@]}" || give_up "${folders[*]}"
 if [ -n "$myid" ]; then
-    echo "$myid" >"$data_dir/myid" || exit 1
+    # On a full disk the number that is there stays.
+    if [ "$(cat -- "$data_dir/myid" 2>/dev/null)" != "$myid" ]; then
+        echo "$myid" >"$data_dir/myid" || give_up "$data_dir/myid"
+    fi
     echo "This is server $myid."
 elif [ -f "$data_dir/myid" ]; then
     echo "This is server $(head -n 1 "$data_dir/myid"), as $data_dir/myid says."
@@ -170,5 +190,5 @@ fi
 echo "Made ${folders[*]}."
 # One of an ensemble that was emptied may have acknowledged what the others lack: it is not new.
 if [ "$deleted" = false ] || ! in_ensemble; then
-    : >"${new_server_files[0]}" || exit 1
+    : >"${new_server_files[0]}" || give_up "${new_server_files[0]}"
 fi

@@ -28,6 +28,15 @@ public final class ObstacleException extends IOException {
                 null);
     }
 
+    /** A deletion that an operator ordered has not come to its end. */
+    public static ObstacleException unfinishedDeletion(Path file) {
+        return new ObstacleException(
+                file
+                        + " is in the way: zkServer-initialize.sh --force was interrupted, so the data"
+                        + " of this server may not be whole. Run it again",
+                null);
+    }
+
     /** Something is in a folder that is this server's alone, which removes it. */
     public static ObstacleException foreign(Path file) {
         return new ObstacleException(

@@ -563,9 +563,102 @@ class ServerScriptsIT {
         assertThat(start.exitCode()).as(start.output()).isNotZero();
         assertThat(start.output()).contains(folder.resolve("data/initialize") + " is in the way");
         assertThat(kept).exists();
+        // It may be interrupted again.
+        scripts.set("PATH", programs + ":" + System.getenv("PATH"));
+        assertThat(initialize("--force").exitCode()).isEqualTo(1);
+        scripts.set("PATH", System.getenv("PATH"));
         assertThat(initialize("--force").exitCode()).isZero();
         assertThat(data).isEmptyDirectory();
         assertThat(folder.resolve("data/initialize")).isRegularFile();
+    }
+
+    /**
+     * Runs {@code --force} on a small file system, once and after each of the steps but the first
+     * one, and shows what is there then. Only these processes see the file system.
+     *
+     * @param options of the file system
+     * @param steps commands of the shell; the first one makes what is there before
+     */
+    private Scripts.Result onSmallDisk(String options, String... steps) throws Exception {
+        Files.createDirectories(folder.resolve("data"));
+        String all =
+                """
+                cd "$1" && mount -t tmpfs -o "$2" none . && cd "$1" || exit 9
+                eval "$3"
+                steps=$4
+                shift 4
+                while :; do
+                    "$@"
+                    echo "exit code $?: $(find . -mindepth 1 -printf '%P %y %l\n' | LC_ALL=C sort | paste -sd,)"
+                    [ -n "$steps" ] || exit 0
+                    eval "${steps%%|*}"
+                    steps="${steps#*|}"
+                done
+                """;
+        List<String> runner =
+                List.of(
+                        "unshare",
+                        "--map-root-user",
+                        "--mount",
+                        "bash",
+                        "-c",
+                        all,
+                        "bash",
+                        folder.resolve("data").toString(),
+                        options,
+                        steps[0],
+                        Stream.of(steps).skip(1).map(it -> it + "|").collect(Collectors.joining()));
+        return scripts.run(runner, "zkServer-initialize.sh", "--force");
+    }
+
+    /** An operator empties a server because its disk is full. */
+    @Test
+    void aFullDiskIsNoObstacleToADeletion() throws Exception {
+        Scripts.Result result =
+                onSmallDisk(
+                        "size=64k",
+                        "mkdir version-2; : >initialize; cat /dev/zero >version-2/log.1");
+        assertThat(result.output())
+                .contains("No space left on device")
+                .contains("Deleted everything in " + folder.resolve("data/version-2"))
+                .endsWith("exit code 0: initialize f ,version-2 d \n");
+    }
+
+    /** The file system has all files that it can have. */
+    @Test
+    void aDeletionThatCannotBeginChangesNothingAndTheNextOneFinishes() throws Exception {
+        Scripts.Result result =
+                onSmallDisk(
+                        "size=64k,nr_inodes=5",
+                        "mkdir version-2; : >initialize; : >version-2/log.1; : >other",
+                        "rm other");
+        assertThat(result.output())
+                .contains("initialize could not be made; see above. Nothing was deleted.")
+                .contains("exit code 1: initialize f ,other f ,version-2 d ,version-2/log.1 f \n")
+                .endsWith("exit code 0: initialize f ,version-2 d \n");
+    }
+
+    /** Its disk has room for nothing, then for the folder alone. */
+    @Test
+    void aServerThatCouldNotBeMadeIsNewTheNextTime() throws Exception {
+        scripts.writeConfig(
+                "zoo.cfg",
+                "clientPort=" + clientPort,
+                "server.1=127.0.0.1:" + Scripts.freePort() + ":" + Scripts.freePort(),
+                "server.2=127.0.0.1:1:2",
+                "server.3=127.0.0.1:3:4");
+        Scripts.Result result =
+                onSmallDisk(
+                        "size=64k,nr_inodes=2",
+                        ": >other",
+                        "mount -o remount,nr_inodes=3 none .",
+                        "mount -o remount,nr_inodes=4 none .");
+        assertThat(result.output())
+                .contains("version-2 could not be made; see above. Run this again")
+                .contains("initialize could not be made; see above. Run this again")
+                .contains("exit code 1: other f \n")
+                .doesNotContain("exit code 1: other f ,version-2")
+                .endsWith("exit code 0: initialize f ,other f ,version-2 d \n");
     }
 
     @Test

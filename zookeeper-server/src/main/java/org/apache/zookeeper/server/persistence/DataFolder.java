@@ -47,6 +47,9 @@ public final class DataFolder {
     /** What is written here is renamed then. */
     static final String TEMPORARY = ".tmp";
 
+    /** What a link says that zkServer-initialize.sh puts where a deletion is not finished. */
+    private static final String UNFINISHED_DELETION = "run-zkServer-initialize.sh--force-again";
+
     private static final Kind LOG = new Kind(FileTxnLog.LOG_FILE_PREFIX + ".", List.of(""));
     private static final Kind SNAPSHOT =
             new Kind(FileSnap.SNAPSHOT_FILE_PREFIX + ".", List.of(".gz", ".snappy", ""));
@@ -237,7 +240,12 @@ public final class DataFolder {
 
     /** What the server keeps next to its data under fixed names. */
     private static void requireOwnNames(Path logs, Path snapshots) throws IOException {
-        requireFileOrNothing(logs.resolveSibling(SaucrTxnSnapLog.INITIALIZE_FILE));
+        Path initialize = logs.resolveSibling(SaucrTxnSnapLog.INITIALIZE_FILE);
+        if (Files.isSymbolicLink(initialize)
+                && Files.readSymbolicLink(initialize).endsWith(UNFINISHED_DELETION)) {
+            throw ObstacleException.unfinishedDeletion(initialize);
+        }
+        requireFileOrNothing(initialize);
         for (Path folder : List.of(logs, snapshots)) {
             requireFileOrNothing(folder.resolve(FolderLock.FILE));
             requireFreeOfLinks(folder.resolve(CopiedHistory.PLACING));

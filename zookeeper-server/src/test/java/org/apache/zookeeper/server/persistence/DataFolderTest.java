@@ -402,6 +402,18 @@ class DataFolderTest {
                 .hasMessageStartingWith(there + " is in the way: it is a file, ");
     }
 
+    @Test
+    void aDeletionThatIsNotFinishedRefusesTheStart() throws IOException {
+        Path there = file("../initialize").normalize();
+        Files.deleteIfExists(there);
+        Files.createSymbolicLink(there, Path.of("run-zkServer-initialize.sh--force-again"));
+        assertThatThrownBy(() -> DataFolder.requireClear(version(), version()))
+                .isInstanceOf(ObstacleException.class)
+                .hasMessageStartingWith(
+                        there + " is in the way: zkServer-initialize.sh --force was")
+                .hasMessageEndingWith("Run it again");
+    }
+
     // ---- What is somebody else's ----
 
     @Test
