@@ -66,7 +66,8 @@ final class ArchiveWriter {
 
     /** What one server is asked for, which continues an archive. */
     private interface Step<T> {
-        T of(Endpoint endpoint) throws IOException, InterruptedException, BrokenException;
+        T of(Endpoint endpoint)
+                throws IOException, InterruptedException, BrokenException, NoBackupException;
     }
 
     /** No server continues the archive; the message says why. */
@@ -75,6 +76,27 @@ final class ArchiveWriter {
 
         BrokenException(String why) {
             super(why);
+        }
+    }
+
+    /** A server continues the archive, and gives no full backup; the message says why. */
+    private static final class NoBackupException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        NoBackupException(String why) {
+            super(why);
+        }
+    }
+
+    /** A server has no command that gives its log, so it never continues an archive. */
+    private static final class NoLogException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        NoLogException() {
+            super(
+                    "gives no log: it does not know the command, so SAUCR is off there or is an older"
+                            + " version. An archive needs servers with SAUCR on; 'saucr backup FOLDER'"
+                            + " makes a single backup of any server");
         }
     }
 
@@ -140,29 +162,37 @@ final class ArchiveWriter {
      *
      * @param what it is, for the message
      * @throws BrokenException if every one of them answers that it does not continue it
-     * @throws FailureException if none gives it, and one that did not answer may continue it
+     * @throws FailureException if none gives it, and one of them continues it or may do so
      */
     private <T> T firstThatContinues(
             History history, List<Endpoint> endpoints, String what, Step<T> step)
             throws IOException, InterruptedException, BrokenException {
         List<String> broken = new ArrayList<>();
         List<String> unknown = new ArrayList<>();
+        List<String> continuing = new ArrayList<>();
         for (Endpoint endpoint : endpoints) {
             try {
                 return step.of(endpoint);
             } catch (BrokenException e) {
                 broken.add(endpoint.name() + " " + e.getMessage());
+            } catch (NoBackupException e) {
+                output.err().println(endpoint.name() + ": " + e.getMessage());
+                continuing.add(endpoint.name() + " " + e.getMessage());
+            } catch (NoLogException e) {
+                output.err().println(endpoint.name() + ": " + e.getMessage());
             } catch (EndpointException | UnusableFileException e) {
                 output.err().println(endpoint.name() + ": " + e.getMessage());
-                boolean hasNoLog =
-                        e instanceof EndpointException known
-                                && known.reason() == Reason.UNKNOWN_COMMAND;
-                if (!hasNoLog) {
-                    unknown.add(endpoint.name());
-                }
+                unknown.add(endpoint.name());
             }
         }
         String ends = Snapshot.hex(end.zxid());
+        if (!continuing.isEmpty()) {
+            throw new FailureException(
+                    ("no endpoint gave a %s that continues the history %s of the archive, which ends"
+                                    + " at %s. These servers gave their log, and no full backup: %s. No"
+                                    + " new history is begun")
+                            .formatted(what, history.name(), ends, String.join("; ", continuing)));
+        }
         if (broken.isEmpty()) {
             throw new FailureException(
                     "no endpoint gave its %s; the archive ends at %s".formatted(what, ends));
@@ -232,11 +262,16 @@ final class ArchiveWriter {
 
     /** A full backup of that server, up to which its log is archived. */
     private FullBackup continuing(History history, Endpoint endpoint)
-            throws IOException, InterruptedException, BrokenException {
+            throws IOException, InterruptedException, BrokenException, NoBackupException {
         // First, as a snapshot is large and would be for nothing.
         Entry last = end;
         put(history.name(), fetch(endpoint, last), last);
-        FullBackup full = FullBackup.of(endpoint, connection, scratch.empty("full"), false);
+        FullBackup full;
+        try {
+            full = FullBackup.of(endpoint, connection, scratch.empty("full"), false);
+        } catch (EndpointException | UnusableFileException e) {
+            throw new NoBackupException(e.getMessage());
+        }
         last = end;
         put(history.name(), through(fetch(endpoint, last), full), last);
         return full;
@@ -413,10 +448,7 @@ final class ArchiveWriter {
             return new Fetched(file, first.zxid(), last, Instant.ofEpochMilli(latest));
         } catch (EndpointException e) {
             if (e.reason() == Reason.UNKNOWN_COMMAND) {
-                throw new EndpointException(
-                        Reason.UNKNOWN_COMMAND,
-                        "gives no log: SAUCR is off there. An archive needs servers with SAUCR on;"
-                                + " 'saucr backup FOLDER' makes a single backup of any server");
+                throw new NoLogException();
             }
             if (e.reason() == Reason.GONE && expected != null) {
                 throw new BrokenException(

@@ -88,6 +88,11 @@ final class AdminAnswers implements AutoCloseable {
         return this;
     }
 
+    /** Makes a command one that it does not know. */
+    void forget(String command) {
+        answers.remove(command);
+    }
+
     private void serve() {
         while (!listener.isClosed()) {
             try {

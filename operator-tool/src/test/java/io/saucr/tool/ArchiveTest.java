@@ -364,7 +364,18 @@ class ArchiveTest {
                 .asString()
                 .startsWith("saucr/log");
 
-        // The other one gives its log, and then no snapshot.
+        // The other one gives its log, and does not know how to give a snapshot.
+        second.forget("snapshot");
+        run = round();
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(OperatorTool.FAILED);
+        assertThat(run.err())
+                .contains("knows no such command: it came with ZooKeeper 3.9")
+                .contains("no endpoint gave a full backup that continues")
+                .contains("These servers gave their log, and no full backup: ")
+                .contains("No new history is begun");
+        assertThat(names("history-[^/]*")).hasSize(1);
+
+        // It gives its log, and then half a snapshot.
         for (LoggedHistory each : List.of(history, snapshot)) {
             each.write("/a", "3", NOON + 3);
         }
@@ -374,7 +385,7 @@ class ArchiveTest {
         assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
         assertThat(run.err())
                 .contains("no endpoint gave a full backup that continues")
-                .contains("which ends at 0x500000004: ");
+                .contains("which ends at 0x500000004. These servers gave their log");
         assertThat(names("history-[^/]*")).hasSize(1);
         assertThat(restore().out()).startsWith("Restored 0x500000004");
         history.serve(second);
