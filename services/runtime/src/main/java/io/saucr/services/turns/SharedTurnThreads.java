@@ -35,7 +35,7 @@ public final class SharedTurnThreads implements TurnThreads {
 
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(LONG_MILLIS);
 
-    /** After so long a loop that has more to run waits for the others. */
+    /** After so long a loop that has more to run lets others run that wait for a thread. */
     private static final long TURN_OF_ONE_NANOS = 1_000_000;
 
     private final String name;
@@ -55,6 +55,7 @@ public final class SharedTurnThreads implements TurnThreads {
 
     private int loops;
     private int made;
+    private long wakeUps;
     private boolean watched;
 
     /**
@@ -97,6 +98,16 @@ public final class SharedTurnThreads implements TurnThreads {
         }
     }
 
+    /** How often a thread was woken to run a loop. */
+    long wakeUps() {
+        lock.lock();
+        try {
+            return wakeUps;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void began(Shared loop) {
         lock.lock();
         try {
@@ -132,12 +143,39 @@ public final class SharedTurnThreads implements TurnThreads {
             free = idle.poll();
             if (free == null) {
                 watch();
+            } else {
+                wakeUps++;
             }
         } finally {
             lock.unlock();
         }
         if (free != null) {
             free.wake();
+        }
+    }
+
+    private boolean othersWait() {
+        lock.lock();
+        try {
+            return !ready.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The loop waits behind the others. Each of those has a woken thread, or there is no idle one;
+     * the thread that calls this runs one more.
+     */
+    private void yieldToOthers(Shared loop) {
+        lock.lock();
+        try {
+            ready.add(loop);
+            if (idle.isEmpty()) {
+                watch();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -187,7 +225,7 @@ public final class SharedTurnThreads implements TurnThreads {
         private final Thread thread;
         private volatile boolean sleeps;
 
-        /** When it took the loop that it runs; 0 where it runs none. */
+        /** Since when it has not looked whether others wait; 0 where it runs no loop. */
         private volatile long sinceNanos;
 
         Worker(String name) {
@@ -198,6 +236,10 @@ public final class SharedTurnThreads implements TurnThreads {
         boolean isLong(long now) {
             long since = sinceNanos;
             return since != 0 && now - since >= LONG_NANOS;
+        }
+
+        void looks(long now) {
+            sinceNanos = now | 1;
         }
 
         void wake() {
@@ -223,8 +265,7 @@ public final class SharedTurnThreads implements TurnThreads {
                     lock.unlock();
                 }
                 if (next != null) {
-                    sinceNanos = System.nanoTime() | 1;
-                    next.run();
+                    next.run(this);
                     sinceNanos = 0;
                 } else if (!over) {
                     sleep();
@@ -293,7 +334,7 @@ public final class SharedTurnThreads implements TurnThreads {
             return !begun || end.await(patience.toNanos(), TimeUnit.NANOSECONDS);
         }
 
-        private void run() {
+        private void run(Worker by) {
             state.set(State.RUNS);
             thread = Thread.currentThread();
             if (due) {
@@ -302,10 +343,13 @@ public final class SharedTurnThreads implements TurnThreads {
             }
             long wait = Loop.OVER;
             try {
-                long until = System.nanoTime() + TURN_OF_ONE_NANOS;
                 do {
-                    wait = loop.run();
-                } while (wait == 0 && System.nanoTime() - until < 0);
+                    long begin = System.nanoTime();
+                    by.looks(begin);
+                    do {
+                        wait = loop.run();
+                    } while (wait == 0 && System.nanoTime() - begin < TURN_OF_ONE_NANOS);
+                } while (wait == 0 && !othersWait());
             } finally {
                 thread = null;
                 leave(wait);
@@ -322,7 +366,7 @@ public final class SharedTurnThreads implements TurnThreads {
                 ended();
             } else if (wait == 0) {
                 state.set(State.READY);
-                add(this);
+                yieldToOthers(this);
             } else {
                 schedule(wait);
                 state.set(State.IDLE);

@@ -211,6 +211,60 @@ class SharedTurnThreadsTest {
         assertThat(shared.threads()).isBetween(1, 2);
     }
 
+    /** A loop that always has something to run, beside a thread that has nothing to do. */
+    @Test
+    void aBusyLoopWakesNoIdleThread() {
+        SharedTurnThreads shared = begin(2, 2);
+        Partition busy = partitions.get(0);
+        AtomicLong ranNanos = new AtomicLong();
+        long begin = System.nanoTime();
+        AtomicReference<Runnable> again = new AtomicReference<>();
+        again.set(
+                () -> {
+                    ranNanos.set(System.nanoTime() - begin);
+                    if (released.getCount() > 0) {
+                        busy.loop.post(again.get());
+                    }
+                });
+        busy.loop.post(again.get());
+        long before = shared.wakeUps();
+        await().until(() -> ranNanos.get() > Duration.ofMillis(200).toNanos());
+        assertThat(shared.wakeUps() - before).isLessThan(5);
+        Partition other = partitions.get(1);
+        other.loop.post(other::count);
+        await().until(() -> other.seen == 1);
+    }
+
+    /** Each of them always has something to run. */
+    @Test
+    void busyLoopsShareAThread() {
+        SharedTurnThreads unused = begin(1, 3);
+        List<AtomicLong> ran = new ArrayList<>();
+        for (Partition busy : partitions) {
+            AtomicLong times = new AtomicLong();
+            ran.add(times);
+            AtomicReference<Runnable> again = new AtomicReference<>();
+            again.set(
+                    () -> {
+                        times.incrementAndGet();
+                        if (released.getCount() > 0) {
+                            busy.loop.post(again.get());
+                        }
+                    });
+            busy.loop.post(again.get());
+        }
+        List<Long> before = new ArrayList<>();
+        for (int round = 0; round < 3; round++) {
+            before.clear();
+            ran.forEach(it -> before.add(it.get()));
+            for (int i = 0; i < ran.size(); i++) {
+                AtomicLong times = ran.get(i);
+                long seen = before.get(i);
+                await().until(() -> times.get() > seen);
+            }
+        }
+    }
+
     @Test
     void allThreadsEndWithTheLastLoopAndBeginAnew() {
         SharedTurnThreads shared = begin(2, 3);
