@@ -151,7 +151,6 @@ public sealed interface Protection {
             int lanes)
             implements Protection {
 
-        private static final int MOST_COPIES = 9;
         private static final Duration SHORTEST = Duration.ofMillis(1);
         private static final Duration LONGEST = Duration.ofSeconds(10);
         private static final Duration LONGEST_LEASE = Duration.ofMinutes(1);
@@ -167,15 +166,7 @@ public sealed interface Protection {
                         "store(...) takes Store.members(), Store.folder(path) or Store.ensemble(),"
                                 + " not null");
             }
-            if (copies < 1 || copies > MOST_COPIES) {
-                throw new IllegalArgumentException(
-                        "copies are from 1 to " + MOST_COPIES + ", not " + copies);
-            }
-            if (inMemory && copies < 2) {
-                throw new IllegalArgumentException(
-                        "fast() takes a standby for the disk, so there are 2 copies or more, not "
-                                + copies);
-            }
+            checkCopies(copies, inMemory);
             if (inMemory && !(store instanceof Store.Members)) {
                 throw new IllegalArgumentException(
                         "fast() takes a standby for the disk, and store(...) takes a store for it:"
@@ -296,13 +287,7 @@ public sealed interface Protection {
 
         /** The same, reached by other members at this address. */
         public Standby members(Address at) {
-            if (at == null) {
-                throw new IllegalArgumentException(
-                        "members(...) takes the address where other members reach this one, not"
-                                + " null");
-            }
-            return new Standby(
-                    copies, stalls, inMemory, Optional.of(at), every, lasts, store, lanes);
+            return new Standby(copies, stalls, inMemory, checked(at), every, lasts, store, lanes);
         }
 
         /**
@@ -317,6 +302,29 @@ public sealed interface Protection {
 
     /** At most so many handlers run in parallel. */
     int MOST_LANES = 64;
+
+    /** At most so many members sync a segment before what it holds is final. */
+    int MOST_COPIES = 9;
+
+    private static void checkCopies(int copies, boolean inMemory) {
+        if (copies < 1 || copies > MOST_COPIES) {
+            throw new IllegalArgumentException(
+                    "copies are from 1 to " + MOST_COPIES + ", not " + copies);
+        }
+        if (inMemory && copies < 2) {
+            throw new IllegalArgumentException(
+                    "fast() takes a standby for the disk, so there are 2 copies or more, not "
+                            + copies);
+        }
+    }
+
+    private static Optional<Address> checked(Address members) {
+        if (members == null) {
+            throw new IllegalArgumentException(
+                    "members(...) takes the address where other members reach this one, not null");
+        }
+        return Optional.of(members);
+    }
 
     private static void checkLanes(int lanes, int least) {
         if (lanes < least || lanes > MOST_LANES) {
@@ -529,15 +537,7 @@ public sealed interface Protection {
                                 + " and underscores, as in \"7\", not "
                                 + (code == null ? "null" : "\"" + code + "\""));
             }
-            if (copies < 1 || copies > Standby.MOST_COPIES) {
-                throw new IllegalArgumentException(
-                        "copies are from 1 to " + Standby.MOST_COPIES + ", not " + copies);
-            }
-            if (inMemory && copies < 2) {
-                throw new IllegalArgumentException(
-                        "fast() takes a standby for the disk, so there are 2 copies or more, not "
-                                + copies);
-            }
+            checkCopies(copies, inMemory);
             if (members == null) {
                 throw new IllegalArgumentException("members is an Optional, not null");
             }
@@ -568,12 +568,7 @@ public sealed interface Protection {
 
         /** The same, reached by other members at this address. */
         public Replay members(Address at) {
-            if (at == null) {
-                throw new IllegalArgumentException(
-                        "members(...) takes the address where other members reach this one, not"
-                                + " null");
-            }
-            return new Replay(lanes, code, copies, stalls, inMemory, scans, Optional.of(at));
+            return new Replay(lanes, code, copies, stalls, inMemory, scans, checked(at));
         }
 
         /**

@@ -151,6 +151,11 @@ public final class ServiceFolder implements AutoCloseable {
         }
     }
 
+    /** Whether a service or client has begun in that folder. */
+    public static boolean isOne(Disk disk, Path path) throws IOException {
+        return disk.exists(path.resolve(IDENTITY));
+    }
+
     /**
      * Makes a folder of a state that comes from elsewhere, and begins an incarnation in it. The
      * file {@code identity} comes last, and without it no start takes the folder.

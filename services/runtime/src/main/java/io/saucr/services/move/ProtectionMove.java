@@ -213,21 +213,9 @@ public final class ProtectionMove {
     }
 
     private void throwUnlessMovable(FoldedState state, Birth birth, boolean hasFormers) {
-        if (state.turn() == 0) {
-            throw new ServiceException(
-                    place.name()
-                            + " has done nothing yet, so there is nothing to move. Start it under"
-                            + " another name with the protection that it is to have");
-        }
-        if (state.openWrites() > 0) {
-            throw new ServiceException(
-                    place.name()
-                            + " has "
-                            + state.openWrites()
-                            + " writes to the ensemble whose outcome it was not told of. Start it as"
-                            + " before, wait until its status shows no outputs, stop it, and move it"
-                            + " then. Nothing was changed");
-        }
+        state.throwUnlessMovable(
+                "move. Start it under another name with the protection that it is to have",
+                "stop it, and move it then");
         if (hasFormers && !state.ranAs(birth)) {
             throw new ServiceException(
                     place.name()

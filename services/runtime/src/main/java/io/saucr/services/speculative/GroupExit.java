@@ -53,7 +53,7 @@ public final class GroupExit {
     public static List<String> of(Disk disk, Place place, ServicePath group)
             throws IOException, InterruptedException {
         Path path = place.folder();
-        if (!disk.exists(path.resolve("identity"))) {
+        if (!ServiceFolder.isOne(disk, path)) {
             throw new RefusedFolderException(
                     path, -1, "there is no service in it. Name the folder of " + place.name());
         }
@@ -153,7 +153,7 @@ public final class GroupExit {
             log.sections(outbox.beside(reads));
             outbox.cut();
             log.turns(reads);
-            throwUnlessMovable(state);
+            state.throwUnlessMovable("keep: give it up", "and close it");
             note(order);
             log.begin(new Ignored());
             log.leave(
@@ -173,23 +173,6 @@ public final class GroupExit {
                     "Start it with Protection.local(), or as a new member of a group");
         } finally {
             outbox.close();
-        }
-    }
-
-    private void throwUnlessMovable(FoldedState state) {
-        if (state.turn() == 0) {
-            throw new ServiceException(
-                    folder.name()
-                            + " has done nothing yet, so there is nothing to keep: give it up");
-        }
-        if (state.openWrites() > 0) {
-            throw new ServiceException(
-                    folder.name()
-                            + " has "
-                            + state.openWrites()
-                            + " writes to the ensemble whose outcome it was not told of. Start it as"
-                            + " before, wait until its status shows no outputs, and close it. Nothing"
-                            + " was changed");
         }
     }
 

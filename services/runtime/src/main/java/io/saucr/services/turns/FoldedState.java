@@ -1,5 +1,6 @@
 package io.saucr.services.turns;
 
+import io.saucr.services.ServiceException;
 import io.saucr.services.core.Action;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Change;
@@ -44,6 +45,32 @@ public final class FoldedState {
         core = new ServiceCore(name, Limits.standard());
         state = new StateStore(name, 0, false);
         OnceNotes.dropFrom(state);
+    }
+
+    /**
+     * Refuses what cannot become the state of another folder, once all is read.
+     *
+     * @param nothing what to do instead where the service has done nothing yet, as a sentence goes
+     *     on behind "so there is nothing to"
+     * @param then what to do once no writes are open
+     * @throws ServiceException where there is nothing to write, or notes of writes to the ensemble
+     *     are still needed
+     */
+    public void throwUnlessMovable(String nothing, String then) {
+        if (turn() == 0) {
+            throw new ServiceException(
+                    name + " has done nothing yet, so there is nothing to " + nothing);
+        }
+        if (openWrites() > 0) {
+            throw new ServiceException(
+                    name
+                            + " has "
+                            + openWrites()
+                            + " writes to the ensemble whose outcome it was not told of. Start it as"
+                            + " before, wait until its status shows no outputs, "
+                            + then
+                            + ". Nothing was changed");
+        }
     }
 
     /**

@@ -13,10 +13,6 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What the head of a group says, whether its members run or not. */
 @Command(
@@ -39,24 +35,13 @@ import picocli.CommandLine.Spec;
         })
 final class GroupCommand implements Callable<Integer> {
 
-    @Spec private CommandSpec spec;
+    @Mixin private GroupOption group;
 
-    @Option(
-            names = "--ensemble",
-            paramLabel = "SERVERS/PATH",
-            description = "Of the group, as in zk1:2181,zk2:2181/groups/travel.")
-    private String ensemble;
-
-    @Mixin private CredentialsOption credentials;
     @Mixin private Output output;
 
     @Override
     public Integer call() throws FailureException, InterruptedException {
-        if (ensemble == null) {
-            throw new ParameterException(
-                    spec.commandLine(), "Missing required option: '--ensemble=SERVERS/PATH'");
-        }
-        ServicePath place = credentials.place(ensemble).servicePath(Optional.empty());
+        ServicePath place = group.group();
         try (GroupOrder order = new GroupOrder(place)) {
             GroupOrder.Found found = look(order, place);
             if (output.json()) {

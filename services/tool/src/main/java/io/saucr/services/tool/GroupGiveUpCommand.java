@@ -7,7 +7,6 @@ import io.saucr.services.ensemble.ServicePath;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -44,12 +43,7 @@ final class GroupGiveUpCommand implements Callable<Integer> {
     @Parameters(paramLabel = "MEMBER", description = "The name of the member.")
     private String name;
 
-    @Option(
-            names = "--ensemble",
-            required = true,
-            paramLabel = "SERVERS/PATH",
-            description = "Of the group, as in zk1:2181,zk2:2181/groups/travel.")
-    private String ensemble;
+    @Mixin private GroupOption group;
 
     @Option(
             names = "--generation",
@@ -65,11 +59,9 @@ final class GroupGiveUpCommand implements Callable<Integer> {
             description = "The process that is said to run there is dead.")
     private String dead;
 
-    @Mixin private CredentialsOption credentials;
-
     @Override
     public Integer call() throws FailureException, InterruptedException {
-        ServicePath place = credentials.place(ensemble).servicePath(Optional.empty());
+        ServicePath place = group.group();
         PrintWriter out = spec.commandLine().getOut();
         try (GroupOrder order = new GroupOrder(place)) {
             for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -8,7 +8,6 @@ import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,21 +45,14 @@ final class GroupRemoveCommand implements Callable<Integer> {
             description = "Of the service.")
     private Path folder;
 
-    @Option(
-            names = "--ensemble",
-            required = true,
-            paramLabel = "SERVERS/PATH",
-            description = "Of the group, as in zk1:2181,zk2:2181/groups/travel.")
-    private String ensemble;
-
-    @Mixin private CredentialsOption credentials;
+    @Mixin private GroupOption group;
 
     @Override
     public Integer call() throws FailureException, InterruptedException {
-        ServicePath group = credentials.place(ensemble).servicePath(Optional.empty());
+        ServicePath from = group.group();
         try {
             Disk disk = Disk.local();
-            GroupExit.of(disk, Place.without(name, Map.of()).withFolder(folder), group)
+            GroupExit.of(disk, Place.without(name, Map.of()).withFolder(folder), from)
                     .forEach(spec.commandLine().getOut()::println);
             return ServicesCommand.FINE;
         } catch (IOException | ServiceException e) {
