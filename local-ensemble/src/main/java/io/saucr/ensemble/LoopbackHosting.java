@@ -118,8 +118,8 @@ public final class LoopbackHosting implements Hosting {
     }
 
     /**
-     * From now on the machine of server {@code id} counts as having been without power, for code that
-     * takes from the disk of a killed server what a power cut would have taken. {@link
+     * From now on the machine of server {@code id} counts as having been without power, for code
+     * that takes from the disk of a killed server what a power cut would have taken. {@link
      * FsyncShim#losePower} needs no such call.
      */
     public void reboot(int id) {

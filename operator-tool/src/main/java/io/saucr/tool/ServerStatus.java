@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.concurrent.Future;
 
 /**
- * What one server reports, put together from {@code srvr} on its port for clients and from
- * its AdminServer, or {@code mntr} where the AdminServer does not answer. Immutable.
+ * What one server reports, put together from {@code srvr} on its port for clients and from its
+ * AdminServer, or {@code mntr} where the AdminServer does not answer. Immutable.
  *
  * @param srvr by the names of its lines; empty if the server did not answer it
  * @param clients why not; null if it did

@@ -59,8 +59,8 @@ record Snapshot(
         /** The tree after the zxid, and no other; every node has its ACL. */
         EXACT,
         /**
-         * Writes continued while it was taken: later ones are in it in part, or without their ACL. It
-         * takes the log behind it to be the state of any moment.
+         * Writes continued while it was taken: later ones are in it in part, or without their ACL.
+         * It takes the log behind it to be the state of any moment.
          */
         FUZZY,
         /** It has no digest of a version that is known here. */
@@ -144,7 +144,8 @@ record Snapshot(
         Reader(Path file, InputStream plain) {
             this.file = file;
             this.plain = plain;
-            // An archive of jute's own would refuse nodes larger than the default of jute.maxbuffer.
+            // An archive of jute's own would refuse nodes larger than the default of
+            // jute.maxbuffer.
             this.archive =
                     new BinaryInputArchive(
                             new DataInputStream(new CheckedInputStream(plain, checksum)),

@@ -16,10 +16,10 @@ import org.HdrHistogram.Histogram;
  * is. Client {@code i} is connected to address {@code i mod k} alone, so that every configuration
  * gets its load in the same way. Used by one thread.
  *
- * <p>Without a rate each continues as fast as it gets answers (closed loop). With a rate, operations
- * are to begin at equal distances whatever happened to those before (open loop): whichever client
- * is free takes the next one, and its latency is counted from when it was to begin, so that time in
- * which no client was free is part of it (no coordinated omission).
+ * <p>Without a rate each continues as fast as it gets answers (closed loop). With a rate,
+ * operations are to begin at equal distances whatever happened to those before (open loop):
+ * whichever client is free takes the next one, and its latency is counted from when it was to
+ * begin, so that time in which no client was free is part of it (no coordinated omission).
  */
 public final class ClientLoop {
     private static final long CONNECT_SECONDS = 60;

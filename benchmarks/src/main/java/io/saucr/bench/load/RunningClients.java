@@ -11,8 +11,8 @@ import org.HdrHistogram.Recorder;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * Clients of a closed loop that run until they are closed, and continue when an operation fails, with
- * a new session if theirs has expired. Thread-safe.
+ * Clients of a closed loop that run until they are closed, and continue when an operation fails,
+ * with a new session if theirs has expired. Thread-safe.
  */
 public final class RunningClients implements AutoCloseable {
     private static final long AFTER_ERROR_MILLIS = 20;

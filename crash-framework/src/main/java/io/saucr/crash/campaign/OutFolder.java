@@ -17,9 +17,9 @@ import java.util.stream.Stream;
 
 /**
  * The folder of a campaign: files with a line of JSON for each run that is through, so that an
- * interrupted campaign continues where it stopped; {@code work/} with the servers of the present run;
- * {@code failures/} with the servers' logs of every run that was not as it should be. Used by one
- * thread.
+ * interrupted campaign continues where it stopped; {@code work/} with the servers of the present
+ * run; {@code failures/} with the servers' logs of every run that was not as it should be. Used by
+ * one thread.
  */
 public final class OutFolder {
     /** The longest name that a folder is given; file systems allow 255 bytes. */

@@ -559,7 +559,8 @@ public final class SequenceRunner {
     }
 
     /**
-     * Tells those who cannot recover to continue with what they have, as an operator does in the end.
+     * Tells those who cannot recover to continue with what they have, as an operator does in the
+     * end.
      */
     private boolean servesAfterAcceptedLoss(List<Integer> recovering, ClusterState all)
             throws IOException, InterruptedException {

@@ -23,8 +23,8 @@ public enum FaultKind {
     /** All processes are killed at one instant; their machines run on. */
     ALL_PROCESSES,
     /**
-     * The disks of a minority refuse one to three writes, for want of space or with an I/O error.
-     * A server that exits because of that is started again.
+     * The disks of a minority refuse one to three writes, for want of space or with an I/O error. A
+     * server that exits because of that is started again.
      */
     REFUSED_WRITE,
     /** Nothing that writes to the disks of some servers or forces them returns, for seconds. */

@@ -117,8 +117,8 @@ final class Nemesis {
     }
 
     /**
-     * Waits; starts servers again that end meanwhile, as a supervisor would, and asks
-     * those that take long why.
+     * Waits; starts servers again that end meanwhile, as a supervisor would, and asks those that
+     * take long why.
      *
      * @return whether every server serves, one of them as leader
      */

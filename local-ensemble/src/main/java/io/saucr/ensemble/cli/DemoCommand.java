@@ -168,7 +168,8 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /**
-     * New servers run uncompiled code at first: until that is over, the one that is measured last wins.
+     * New servers run uncompiled code at first: until that is over, the one that is measured last
+     * wins.
      */
     private void warmUp() {
         say("Warming up, until the compilers of the new servers are done ...");

@@ -5,10 +5,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a server's log folder records about itself (R26): whose it is, and how much it must at least hold.
- * It stands in a marker file next to the log; whose log it is stands in the epoch file, too, in the
- * other folder, behind the number that ZooKeeper reads. So each folder shows when the other one is
- * lost or was replaced. Immutable.
+ * What a server's log folder records about itself (R26): whose it is, and how much it must at least
+ * hold. It stands in a marker file next to the log; whose log it is stands in the epoch file, too,
+ * in the other folder, behind the number that ZooKeeper reads. So each folder shows when the other
+ * one is lost or was replaced. Immutable.
  *
  * @param ensemble name of the ensemble, 1 to 64 letters, digits, dots, dashes and underscores;
  *     empty if it has none

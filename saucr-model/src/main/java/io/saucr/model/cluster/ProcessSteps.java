@@ -107,8 +107,8 @@ final class ProcessSteps {
 
     /**
      * A server that finds whatever it has acked (R25). Its map died with its process, if it had
-     * acked fast entries since it wrote the one on disk: then any server may have logged what it has
-     * logged itself.
+     * acked fast entries since it wrote the one on disk: then any server may have logged what it
+     * has logged itself.
      */
     private void complete(Server s) {
         if (!broken.contains(BrokenRule.R25_START_WITHOUT_FORCE)) {

@@ -119,7 +119,9 @@ final class Server {
 
     int leader = NOWHERE;
 
-    /** The leader's end of its connection; null when that is closed, or when it follows no leader. */
+    /**
+     * The leader's end of its connection; null when that is closed, or when it follows no leader.
+     */
     Link link;
 
     boolean loggedInitialHistory;

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Many schedules on several cores, in rounds of consecutive seeds: after a round every seed before
- * {@link #nextSeed()} has been run, so that a campaign can continue later from there. The seed decides
- * which size of ensemble it gets. Owned by one thread; the workers' threads are its own.
+ * {@link #nextSeed()} has been run, so that a campaign can continue later from there. The seed
+ * decides which size of ensemble it gets. Owned by one thread; the workers' threads are its own.
  */
 final class Campaign implements AutoCloseable {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

@@ -168,8 +168,8 @@ final class Simulation {
 
     /**
      * Runs one schedule, at whose end all processes die in one instant, and start again. Where
-     * enough servers to continue knew what they had, or would have at their start, the ensemble must
-     * serve (R25).
+     * enough servers to continue knew what they had, or would have at their start, the ensemble
+     * must serve (R25).
      *
      * @return false if it broke something
      */

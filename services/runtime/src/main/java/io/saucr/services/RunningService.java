@@ -20,8 +20,8 @@ public interface RunningService extends AutoCloseable {
     /**
      * How it is now, as of one moment between two turns.
      *
-     * @throws ServiceException if it does not answer: a turn takes longer than 10 s, it was closed or
-     *     has halted, or it undoes turns after a failure in its group. Then ask again
+     * @throws ServiceException if it does not answer: a turn takes longer than 10 s, it was closed
+     *     or has halted, or it undoes turns after a failure in its group. Then ask again
      */
     ServiceStatus status();
 

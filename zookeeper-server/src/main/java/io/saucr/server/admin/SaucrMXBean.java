@@ -5,8 +5,8 @@ import java.util.Map;
 
 /**
  * What JMX shows, and the orders that it takes, as {@code
- * org.apache.ZooKeeperService:name0=Saucr_idN}, in addition to ZooKeeper's own beans. Who may connect is a
- * matter of the JVM's settings for remote management.
+ * org.apache.ZooKeeperService:name0=Saucr_idN}, in addition to ZooKeeper's own beans. Who may
+ * connect is a matter of the JVM's settings for remote management.
  */
 public interface SaucrMXBean {
     /** leading, following, observing, leaderelection or recovering. */

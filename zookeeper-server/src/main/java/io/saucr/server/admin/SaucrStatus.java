@@ -33,9 +33,9 @@ import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
- * What this server reports: metrics in ZooKeeper's metrics provider ({@code mntr},
- * Prometheus), extra {@code mntr} lines while it does not serve, a bean in addition to ZooKeeper's own, and
- * the AdminServer's {@code /commands/saucr}. Thread-safe.
+ * What this server reports: metrics in ZooKeeper's metrics provider ({@code mntr}, Prometheus),
+ * extra {@code mntr} lines while it does not serve, a bean in addition to ZooKeeper's own, and the
+ * AdminServer's {@code /commands/saucr}. Thread-safe.
  */
 public final class SaucrStatus {
     /**

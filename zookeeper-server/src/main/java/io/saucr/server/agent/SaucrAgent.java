@@ -20,9 +20,9 @@ import java.util.jar.JarFile;
 /**
  * Turns an untouched installation of the release that this build is based on into ours: {@code
  * SERVER_JVMFLAGS=-javaagent:saucr-zookeeper-agent.jar}, same {@code zoo.cfg}. The jar holds our
- * own classes, which the JVM finds behind those of the installation, and next to them, as resources,
- * the few released classes that the build patches. When the JVM loads one of these, it gets the
- * patched bytes: exactly those of our distribution.
+ * own classes, which the JVM finds behind those of the installation, and next to them, as
+ * resources, the few released classes that the build patches. When the JVM loads one of these, it
+ * gets the patched bytes: exactly those of our distribution.
  *
  * <p>Each released class must be, byte for byte, the one that was patched. If one is not, the JVM
  * ends before the server starts: a server without the whole patch must not run.

@@ -1,8 +1,8 @@
 package io.saucr.server.metrics;
 
 /**
- * The numbers that this server shows, in addition to those of ZooKeeper: what each is called, of which kind
- * it is, and what Prometheus says of it.
+ * The numbers that this server shows, in addition to those of ZooKeeper: what each is called, of
+ * which kind it is, and what Prometheus says of it.
  *
  * <p>To add one, add a constant here, show its value in {@code SaucrStatus} (or, for a summary,
  * take it from {@link Exposition#summary}), and explain it in {@code docs/operate/metrics.md}. The

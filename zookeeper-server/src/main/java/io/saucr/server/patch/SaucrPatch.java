@@ -246,7 +246,8 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.PurgeTxnLog$1MyFileFilter",
                             named("accept"),
                             FileIsPurged.class),
-                    // A copy of a snapshot next to the logs, or of a log next to the snapshots, is no
+                    // A copy of a snapshot next to the logs, or of a log next to the snapshots, is
+                    // no
                     // sign of two folders that were mixed up.
                     new Point(
                             "org.apache.zookeeper.server.persistence.FileTxnSnapLog$1",

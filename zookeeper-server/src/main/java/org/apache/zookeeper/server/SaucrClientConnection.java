@@ -43,8 +43,8 @@ final class SaucrClientConnection extends NIOServerCnxn
     private final SelectionKey readable;
 
     /**
-     * Whether the next request may be handled. While a session is not confirmed it must not:
-     * a client that sends requests together with a wrong password would act for another's session.
+     * Whether the next request may be handled. While a session is not confirmed it must not: a
+     * client that sends requests together with a wrong password would act for another's session.
      */
     private volatile boolean receives = true;
 
@@ -287,8 +287,8 @@ final class SaucrClientConnection extends NIOServerCnxn
     }
 
     /**
-     * Part of the answer to a four-letter word. A client that asks and does not read holds up nobody but
-     * {@link #writeRestOfAnswer}.
+     * Part of the answer to a four-letter word. A client that asks and does not read holds up
+     * nobody but {@link #writeRestOfAnswer}.
      */
     @Override
     void sendBufferSync(ByteBuffer buffer) {

@@ -53,8 +53,8 @@ final class LogReplacement {
     }
 
     /**
-     * Cuts the history after the zxid, durably, and continues in a new file. A crash between any two
-     * steps leaves a prefix of the history that ends at the zxid or later: newer snapshots go
+     * Cuts the history after the zxid, durably, and continues in a new file. A crash between any
+     * two steps leaves a prefix of the history that ends at the zxid or later: newer snapshots go
      * first, which show more than the log then does, and then entries, the newest first.
      *
      * @return false if this server cannot go back to exactly there, because it has what comes
@@ -121,8 +121,8 @@ final class LogReplacement {
     }
 
     /**
-     * Before anything is removed: what is on disk will end there, so nothing may continue to promise
-     * more (R26).
+     * Before anything is removed: what is on disk will end there, so nothing may continue to
+     * promise more (R26).
      */
     private void historyWillEndAt(long zxid) throws IOException {
         LOG.info("The history on disk is taken back to 0x{}", Long.toHexString(zxid));

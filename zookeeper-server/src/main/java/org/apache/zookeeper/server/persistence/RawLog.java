@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * what a recovering server compares, cuts and completes (R17, H2), and what another one reads to
  * answer it.
  *
- * <p>Reading is safe next to a running log; code that changes files must be the only one that writes to
- * the directory.
+ * <p>Reading is safe next to a running log; code that changes files must be the only one that
+ * writes to the directory.
  */
 public final class RawLog {
     private static final Logger LOG = LoggerFactory.getLogger(RawLog.class);
@@ -84,8 +84,9 @@ public final class RawLog {
      * The entries after the newest usable snapshot whose zxid is not after the given one.
      *
      * <p>A snapshot that was taken while transactions were applied shows some that are later than
-     * its name. A server applies what is committed, and what is committed is in the history of
-     * the caller that has this one cut: it comes again, and puts right what the snapshot shows too early.
+     * its name. A server applies what is committed, and what is committed is in the history of the
+     * caller that has this one cut: it comes again, and puts right what the snapshot shows too
+     * early.
      */
     static RawLog upTo(Path logs, Path snapshots, long zxid) throws IOException {
         for (Path each : DataFolder.snapshots(snapshots)) {

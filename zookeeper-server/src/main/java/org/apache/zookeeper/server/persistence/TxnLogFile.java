@@ -9,8 +9,8 @@ import java.util.zip.Adler32;
 
 /**
  * Where the log grows: the file that is being written, with the buffer before it, and the full
- * files before that one, as long as they are not synced. Nothing here is durable; the code that syncs
- * asks {@link #takeUnforced} what there is to force.
+ * files before that one, as long as they are not synced. Nothing here is durable; the code that
+ * syncs asks {@link #takeUnforced} what there is to force.
  *
  * <p>An entry may lie in the buffer in part. What {@link #drain} has written is in the page cache
  * and outlives the process (R25). Files are padded ahead of their end, as Apache's are. There is

@@ -21,9 +21,9 @@ import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
  * name holds: that server may be late. And servers that have not heard of the hand-over yet still
  * report the leader that has left; who believed them would follow it again, and not vote.
  *
- * <p>The wait is a courtesy and no safeguard: a leader has its quorum before and after it, and
- * a server that votes later follows. Votes are taken by the thread that looks for a leader, and put by
- * any.
+ * <p>The wait is a courtesy and no safeguard: a leader has its quorum before and after it, and a
+ * server that votes later follows. Votes are taken by the thread that looks for a leader, and put
+ * by any.
  */
 final class Ballots extends LinkedBlockingQueue<Notification> {
     private static final long serialVersionUID = 1L;

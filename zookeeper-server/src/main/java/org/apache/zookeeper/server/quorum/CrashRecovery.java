@@ -59,8 +59,8 @@ final class CrashRecovery {
     private static final int VOTE_BYTES = 40;
 
     /**
-     * Enough for the answers of all voters of a large ensemble; what exceeds it is dropped, as
-     * any peer may send.
+     * Enough for the answers of all voters of a large ensemble; what exceeds it is dropped, as any
+     * peer may send.
      */
     private static final int INBOX_BYTES = 16 * 1024 * 1024;
 

@@ -161,8 +161,8 @@ final class LeaderPipeline implements SaucrLearnerHandler.Batches, InlineProposa
 
     /**
      * What this leader's own log acks. What it commits others send and apply: the log's thread has
-     * the log to write, and in fast mode nobody would wait for it if it was kept from that. Code that
-     * needs the leader's monitor, such as heartbeats, gets it now and then.
+     * the log to write, and in fast mode nobody would wait for it if it was kept from that. Code
+     * that needs the leader's monitor, such as heartbeats, gets it now and then.
      */
     void ackedByOwnLog(List<Request> entries) {
         for (int i = 0; i < entries.size(); i += OWN_ACKS_AT_ONCE) {

@@ -374,8 +374,8 @@ final class PeerSocket extends Socket {
     }
 
     /**
-     * One thread at a time writes: while {@code lagging} is false the thread that raised {@code flushing}
-     * from 0, and the sender while it is true.
+     * One thread at a time writes: while {@code lagging} is false the thread that raised {@code
+     * flushing} from 0, and the sender while it is true.
      */
     private final class Output extends OutputStream {
         private final AtomicInteger flushing = new AtomicInteger();

@@ -29,10 +29,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A server whose number is in no configuration that this one knows is a <em>peer outside of the
  * configuration</em>: one that is about to join, an observer without a number, or, where the port
- * has neither TLS nor SASL, any process. Such peers are answered, but only while they are connected.
- * One that hangs up is forgotten, and repeats its question when it is back. At most {@value
- * #OUTSIDE_PEERS} are connected, and at most {@value #OUTSIDE_PEERS_ANSWERED} of them have a
- * recovery message under way. When there are more, the one whose last question is the oldest is
+ * has neither TLS nor SASL, any process. Such peers are answered, but only while they are
+ * connected. One that hangs up is forgotten, and repeats its question when it is back. At most
+ * {@value #OUTSIDE_PEERS} are connected, and at most {@value #OUTSIDE_PEERS_ANSWERED} of them have
+ * a recovery message under way. When there are more, the one whose last question is the oldest is
  * disconnected, and the message is dropped. A message that is no question counts as silence.
  */
 final class SaucrCnxManager extends QuorumCnxManager {

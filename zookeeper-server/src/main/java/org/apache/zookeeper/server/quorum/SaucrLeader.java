@@ -61,10 +61,10 @@ import org.slf4j.LoggerFactory;
  * ZooKeeper's, heartbeats have a thread of their own (R9, H8).
  *
  * <p>This leader's monitor guards the state: the lock that ZooKeeper's own leader proposes and
- * counts acks under. The thread that tells the state of an event carries out what it has decided before the
- * monitor is free again; only connections are closed later, because that may take time. Learners
- * are removed by threads that must not wait for the monitor; they leave a note in {@code removed},
- * which is read first thing whenever it is taken.
+ * counts acks under. The thread that tells the state of an event carries out what it has decided
+ * before the monitor is free again; only connections are closed later, because that may take time.
+ * Learners are removed by threads that must not wait for the monitor; they leave a note in {@code
+ * removed}, which is read first thing whenever it is taken.
  */
 final class SaucrLeader extends Leader implements InlineProposalProcessor.Proposer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrLeader.class);

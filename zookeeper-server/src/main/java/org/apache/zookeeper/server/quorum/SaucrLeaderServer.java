@@ -99,7 +99,8 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer implements BatchingS
         pipeline.appliesBy(made);
         commitProcessor = made;
         commitProcessor.start();
-        // Not in line: if its disk hangs, the others' acks continue committing what it proposes (R24).
+        // Not in line: if its disk hangs, the others' acks continue committing what it proposes
+        // (R24).
         LeaderLog madeLog = new LeaderLog(this, pipeline::ackedByOwnLog);
         madeLog.start();
         pipeline.logsBy(madeLog);
