@@ -347,13 +347,19 @@ public final class SharedTurnThreads implements TurnThreads {
                     long begin = System.nanoTime();
                     by.looks(begin);
                     do {
-                        wait = loop.run();
+                        wait = runOnce();
                     } while (wait == 0 && System.nanoTime() - begin < TURN_OF_ONE_NANOS);
                 } while (wait == 0 && !othersWait());
             } finally {
                 thread = null;
                 leave(wait);
             }
+        }
+
+        /** As the loop says; 0 where it says how long to wait, and something has come meanwhile. */
+        private long runOnce() {
+            long wait = loop.run();
+            return wait != Loop.OVER && loop.isReady() ? 0 : wait;
         }
 
         private void leave(long wait) {

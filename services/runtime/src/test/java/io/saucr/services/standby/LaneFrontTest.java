@@ -35,7 +35,7 @@ class LaneFrontTest {
 
     record Fails() implements Query<Answer> {}
 
-    private static LaneService service(LaneState state) {
+    static LaneService service(LaneState state) {
         return on -> {
             on.query(Works.class, query -> new Answer(1));
             on.query(

@@ -23,6 +23,7 @@ import io.saucr.services.replay.ReplayedLanes.Reply;
 import io.saucr.services.turns.Halting;
 import io.saucr.services.wire.NetOptions;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -461,7 +462,7 @@ class ReplayMemberTest {
     @Test
     void aStartThatFailsReleasesWhatItTook() throws Exception {
         try (ServerSocket taken = new ServerSocket()) {
-            taken.bind(new InetSocketAddress("127.0.0.1", 0));
+            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             Address address = new Address("127.0.0.1", taken.getLocalPort());
             assertThatThrownBy(() -> start("one", server.connect(), address))
                     .isInstanceOf(IOException.class)
