@@ -607,6 +607,35 @@ class MemberServiceTest {
         assertThat(hotels.booked()).containsExactly(1, 3, 2);
     }
 
+    /** Nobody would decide what is undone, or say what is final. */
+    @Test
+    void d16WhileNoCoordinatorHearsItMessagesWait() throws Exception {
+        options = options(false, Duration.ofMinutes(5));
+        Member trips = new Member("trips");
+        Member hotels = new Member("hotels");
+        Member cars = new Member("cars");
+        // Who joins coordinates.
+        Awaited.until("cars coordinates", () -> cars.service.guard().coordinates());
+        Client ann = client("trips");
+        get(book(ann, 1, "hotels"));
+        Client bob = client("hotels");
+        get(book(bob, 2));
+        Awaited.until("cars hears it", () -> trips.service.guard().isSpeculating());
+        server.stop();
+        cars.kill();
+        Awaited.until("nobody hears it", () -> !trips.service.guard().isSpeculating());
+        trips.disk.hold();
+        CompletableFuture<Booked> third = book(ann, 3, "hotels");
+        awaitHandled("trips 3");
+        Awaited.until("a disk is waited for", trips.disk::isWaitedFor);
+        get(book(bob, 4));
+        assertThat(handled).doesNotContainKey("hotels 3");
+        trips.disk.release();
+        get(third);
+        assertThat(bob.ask(new Asked(), Bookings.class).get(30, TimeUnit.SECONDS).ids())
+                .containsExactly(1, 2, 4, 3);
+    }
+
     @Test
     void d16WhileTheBoundaryLagsMessagesWait() throws Exception {
         options = options(false, SOON);
