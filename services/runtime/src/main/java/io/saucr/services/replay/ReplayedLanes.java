@@ -446,14 +446,6 @@ public final class ReplayedLanes {
                 && FlowControl.mayBegin(bytesNotFinal, followersMillisBehind);
     }
 
-    /**
-     * So far the fastest follower is behind with its replay, in milliseconds: requests begin or
-     * wait (X16).
-     */
-    public synchronized void followersBehind(long millis) {
-        followersMillisBehind = millis;
-    }
-
     private void begin(Asked request) {
         long bytes = BYTES_OF_A_REQUEST + request.body.length;
         uncutBytes += bytes;
@@ -548,15 +540,23 @@ public final class ReplayedLanes {
     public synchronized void quietSoon() {
         if (recording != null) {
             quiet.ask();
-            tick();
+            look();
         }
     }
 
     /**
-     * Time went by: requests are held back for a quiet cut, or begin again. To be called a few
-     * times in each second.
+     * Time went by: requests are held back for a quiet cut or for followers, or begin again. To be
+     * called a few times in each second, on a primary.
+     *
+     * @param millisBehind so far the fastest follower is behind with its replay (X16)
      */
-    public synchronized void tick() {
+    public synchronized void tick(long millisBehind) {
+        followersMillisBehind = millisBehind;
+        look();
+    }
+
+    /** What may begin now begins, or the quiet cut is made that nothing hinders any more. */
+    private void look() {
         if (recording == null || !over.isEmpty()) {
             return;
         }
@@ -678,13 +678,11 @@ public final class ReplayedLanes {
     }
 
     /** The other member did not take over: requests begin, and what was recorded is cut. */
-    public void resume() {
-        synchronized (this) {
-            held = false;
-            drains = false;
-            listener.changed();
-        }
-        tick();
+    public synchronized void resume() {
+        held = false;
+        drains = false;
+        listener.changed();
+        look();
     }
 
     /** Whether nothing is cut any more. Any thread. */

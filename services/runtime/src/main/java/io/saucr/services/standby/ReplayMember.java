@@ -54,7 +54,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -95,9 +94,6 @@ final class ReplayMember implements AutoCloseable {
     private static final long HANDOVER_SECONDS = 10;
 
     private static final int SEGMENT_BYTES = 1 << 20;
-
-    /** So often it is looked whether requests are held back for a quiet cut, or no more. */
-    private static final long TICK_MILLIS = 50;
 
     private static final String SECTION = "lanes";
 
@@ -256,9 +252,6 @@ final class ReplayMember implements AutoCloseable {
         terms = new Thread(this::runTerms, "terms " + parts.name());
         terms.setDaemon(true);
         terms.start();
-        ScheduledFuture<?> unused =
-                thread.scheduleWithFixedDelay(
-                        this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
         member.begin(node, links, at.toString());
     }
 
@@ -269,10 +262,6 @@ final class ReplayMember implements AutoCloseable {
             throw new ServiceException(
                     parts.name() + " does not start: " + e.getCause().getMessage(), e.getCause());
         }
-    }
-
-    private void tick() {
-        serving.ifPresent(ReplayedLanes::tick);
     }
 
     private ScheduledExecutorService threads(String name) {

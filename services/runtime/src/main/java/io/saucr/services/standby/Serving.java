@@ -513,7 +513,7 @@ final class Serving {
         flow.ifPresent(
                 it -> {
                     millisBehind = it.fastestMillisBehind(now());
-                    life.uncut().behind(millisBehind);
+                    life.uncut().tick(millisBehind);
                 });
         sought.ifPresent(this::seek);
         look();

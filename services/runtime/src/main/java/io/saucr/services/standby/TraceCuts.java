@@ -133,8 +133,8 @@ final class TraceCuts implements Uncut {
     }
 
     @Override
-    public void behind(long millis) {
-        lanes.followersBehind(millis);
+    public void tick(long millisBehind) {
+        lanes.tick(millisBehind);
     }
 
     @Override

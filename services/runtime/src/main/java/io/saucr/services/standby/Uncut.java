@@ -39,8 +39,12 @@ interface Uncut {
      */
     default void snapshotSoon() {}
 
-    /** So far the fastest standby is behind with the replay of a trace (X16), in milliseconds. */
-    default void behind(long millis) {}
+    /**
+     * Time went by; called a few times in each second, of a trace only.
+     *
+     * @param millisBehind so far the fastest standby is behind with its replay (X16)
+     */
+    default void tick(long millisBehind) {}
 
     /** How long the oldest has been here; 0 for nothing. */
     long oldestMillis();

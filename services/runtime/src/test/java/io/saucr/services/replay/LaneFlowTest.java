@@ -45,12 +45,11 @@ class LaneFlowTest {
         try (LaneMember primary = member()) {
             primary.takeOver(log, 5);
             finish(primary, primary.lanes.ask(1, 1, "a".getBytes(UTF_8)));
-            primary.lanes.followersBehind(1_001);
+            primary.lanes.tick(1_001);
             CompletableFuture<Reply> held = primary.lanes.ask(2, 1, "b".getBytes(UTF_8));
-            primary.lanes.tick();
+            primary.lanes.tick(1_001);
             assertThat(primary.cut(log)).as("something was recorded").isFalse();
-            primary.lanes.followersBehind(1_000);
-            primary.lanes.tick();
+            primary.lanes.tick(1_000);
             finish(primary, held);
         }
     }
@@ -77,12 +76,11 @@ class LaneFlowTest {
     void x10ARequestThatIsAskedTwiceBeforeItBeginsBeginsOnce() throws Exception {
         try (LaneMember primary = member()) {
             primary.takeOver(log, 5);
-            primary.lanes.followersBehind(1_001);
+            primary.lanes.tick(1_001);
             CompletableFuture<Reply> next = primary.lanes.ask(1, 2, "b".getBytes(UTF_8));
             CompletableFuture<Reply> first = primary.lanes.ask(1, 1, "a".getBytes(UTF_8));
             CompletableFuture<Reply> again = primary.lanes.ask(1, 1, "a".getBytes(UTF_8));
-            primary.lanes.followersBehind(0);
-            primary.lanes.tick();
+            primary.lanes.tick(0);
             finish(primary, first);
             finish(primary, again);
             finish(primary, next);
