@@ -5,7 +5,6 @@ import io.saucr.services.Halt;
 import io.saucr.services.Measures;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceException;
-import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Finals;
 import io.saucr.services.core.Incarnation;
@@ -14,16 +13,10 @@ import io.saucr.services.core.replay.Barrier;
 import io.saucr.services.core.replay.DivergedException;
 import io.saucr.services.core.replay.TraceSegment;
 import io.saucr.services.core.standby.LaneCode;
-import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.SegmentId;
-import io.saucr.services.core.standby.Standby;
 import io.saucr.services.ensemble.ServicePath;
-import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.Disk;
-import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.members.MemberFrame;
-import io.saucr.services.members.MemberLinks;
 import io.saucr.services.replay.LaneHandler;
 import io.saucr.services.replay.LaneSnapshot;
 import io.saucr.services.replay.LaneState;
@@ -32,13 +25,11 @@ import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Guard;
 import io.saucr.services.turns.Memory;
 import io.saucr.services.wire.NetOptions;
-import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -47,14 +38,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -73,15 +59,6 @@ final class ReplayMember implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplayMember.class);
 
-    /** So long a handler may take to its next event once its life is over (X18). */
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
-    private static final long SILENT_MILLIS = 300;
-    private static final long LATE_MILLIS = 1_000;
-
-    /** The same where a standby takes the place of a disk (C15). */
-    private static final long FAST_MILLIS = 100;
-
     /** So long requests that are open may take to end before another member continues them. */
     private static final Duration DRAIN = Duration.ofSeconds(1);
 
@@ -89,9 +66,6 @@ final class ReplayMember implements AutoCloseable {
     private static final Duration QUERY_PATIENCE = Duration.ofSeconds(10);
 
     private static final long QUERY_LOOK_MILLIS = 2;
-
-    /** So long a successor may take. */
-    private static final long HANDOVER_SECONDS = 10;
 
     private static final int SEGMENT_BYTES = 1 << 20;
 
@@ -142,23 +116,33 @@ final class ReplayMember implements AutoCloseable {
     private record Waiting(long turn, LaneSnapshot snapshot) {}
 
     private final Parts parts;
-    private final SecureRandom random = new SecureRandom();
-    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-    private final BlockingQueue<Replicated> lives = new LinkedBlockingQueue<>();
-    private final CompletableFuture<Void> started = new CompletableFuture<>();
-    private volatile boolean closing;
+    private final Membership membership;
     private volatile Optional<ReplayedLanes> serving = Optional.empty();
     private volatile Optional<Trace> filling = Optional.empty();
     private volatile Optional<Supplier<CompletableFuture<Void>>> proofs = Optional.empty();
     private volatile Optional<LaneFront> front = Optional.empty();
-    private volatile CompletableFuture<Void> handing;
     private volatile Measures measures = Measures.NONE;
-    private MemberFolder folder;
-    private Member member;
-    private Thread terms;
 
     private ReplayMember(Parts parts) {
         this.parts = parts;
+        membership =
+                new Membership(
+                        new Membership.Parts(
+                                parts.disk(),
+                                parts.folder(),
+                                parts.path(),
+                                parts.name(),
+                                parts.net(),
+                                parts.at(),
+                                Membership.rules(parts.copies(), parts.strict(), parts.fast(), 0),
+                                0,
+                                // Snapshots are of quiet cuts, not of a number of bytes.
+                                Long.MAX_VALUE,
+                                SEGMENT_BYTES,
+                                SEGMENT_BYTES,
+                                Optional.of(parts.code()),
+                                parts.halt()),
+                        new Lives());
     }
 
     /**
@@ -172,8 +156,9 @@ final class ReplayMember implements AutoCloseable {
         ReplayMember member = new ReplayMember(parts);
         boolean done = false;
         try {
-            member.begin();
-            member.awaitStart();
+            member.membership.open();
+            member.membership.begin(Optional.empty());
+            member.membership.awaitStart();
             done = true;
             return member;
         } finally {
@@ -183,117 +168,7 @@ final class ReplayMember implements AutoCloseable {
         }
     }
 
-    private void begin() throws IOException {
-        folder = MemberFolder.open(parts.disk(), parts.folder(), parts.name(), random);
-        opened.push(folder);
-        Store store =
-                new Store(
-                        parts.name(),
-                        folder,
-                        parts.fast(),
-                        cause ->
-                                halt(
-                                        "the folder "
-                                                + parts.folder()
-                                                + " failed; mend the disk, then start again",
-                                        cause));
-        opened.push(store);
-        ScheduledExecutorService thread = threads("member " + parts.name());
-        ScheduledExecutorService reading = threads("reading " + parts.name());
-        ScheduledExecutorService folding = threads("bases " + parts.name());
-        long nonce = random.nextLong();
-        member =
-                new Member(
-                        new Member.Parts(
-                                parts.name(),
-                                folder.member(),
-                                nonce,
-                                folder,
-                                new Primary.Rules(
-                                        parts.copies(),
-                                        parts.strict(),
-                                        parts.fast(),
-                                        parts.fast() ? FAST_MILLIS : SILENT_MILLIS,
-                                        parts.fast() ? FAST_MILLIS : LATE_MILLIS,
-                                        0),
-                                Standby.Rules.standard(),
-                                0,
-                                // Snapshots are of quiet cuts, not of a number of bytes.
-                                Long.MAX_VALUE,
-                                SEGMENT_BYTES,
-                                () -> parts.disk().usableBytes(parts.folder()),
-                                this::outbox,
-                                () -> new Birth(random.nextLong(), random.nextLong()),
-                                thread,
-                                reading,
-                                folding,
-                                Optional.empty(),
-                                Optional.of(parts.code())),
-                        store,
-                        new OfMember());
-        MemberLinks links =
-                MemberLinks.open(
-                        Transport.shared(),
-                        parts.net(),
-                        new MemberFrame.Hello(
-                                parts.name(),
-                                folder.birth(),
-                                folder.member(),
-                                nonce,
-                                MemberLinks.FORMAT),
-                        member,
-                        thread,
-                        member::heartbeat);
-        opened.push(links);
-        Address at = links.listen(parts.at());
-        StandbyNode node =
-                new StandbyNode(parts.path(), folder.member(), at.toString(), thread, member);
-        opened.push(node);
-        terms = new Thread(this::runTerms, "terms " + parts.name());
-        terms.setDaemon(true);
-        terms.start();
-        member.begin(node, links, at.toString());
-    }
-
-    private void awaitStart() throws InterruptedException {
-        try {
-            started.get();
-        } catch (ExecutionException e) {
-            throw new ServiceException(
-                    parts.name() + " does not start: " + e.getCause().getMessage(), e.getCause());
-        }
-    }
-
-    private ScheduledExecutorService threads(String name) {
-        ScheduledThreadPoolExecutor executor =
-                new ScheduledThreadPoolExecutor(
-                        1,
-                        task -> {
-                            Thread thread = new Thread(task, name);
-                            thread.setDaemon(true);
-                            return thread;
-                        });
-        executor.setRemoveOnCancelPolicy(true);
-        opened.push(executor::shutdownNow);
-        return executor;
-    }
-
-    private OutboxFiles outbox(Birth birth) {
-        Incarnation start = new Incarnation(birth, 1, random.nextLong());
-        return new OutboxFiles(parts.disk(), parts.folder(), start, start::equals, SEGMENT_BYTES);
-    }
-
     // ---- lives, on a thread of their own
-
-    private void runTerms() {
-        try {
-            while (!closing) {
-                live(lives.take());
-            }
-        } catch (InterruptedException e) {
-            LOG.debug("{}: closed", parts.name());
-        }
-    }
 
     private void live(Replicated life) throws InterruptedException {
         Trace trace = new Trace(life);
@@ -311,7 +186,7 @@ final class ReplayMember implements AutoCloseable {
             // Before clients ask: else a proof could come before anybody hears of it.
             life.begin(naming);
             opened = parts.fronts().open(lanes, naming::prove);
-            opened.ifPresent(it -> member.serves(it.address()));
+            opened.ifPresent(it -> membership.member().serves(it.address()));
             life.confirm();
             TraceCuts cuts = new TraceCuts(lanes, parts.code(), start.newestTurn());
             life.cuts(cuts);
@@ -326,8 +201,8 @@ final class ReplayMember implements AutoCloseable {
         } catch (Replicated.EndedException e) {
             LOG.debug("{}: a life ended: {}", parts.name(), e.getMessage());
         } catch (IOException | RuntimeException e) {
-            if (!closing) {
-                halt(parts.name() + " can't serve: " + e.getMessage(), e);
+            if (!membership.isClosing()) {
+                membership.halt(parts.name() + " can't serve: " + e.getMessage(), e);
             }
         } finally {
             filling = Optional.empty();
@@ -336,7 +211,9 @@ final class ReplayMember implements AutoCloseable {
             front = Optional.empty();
             opened.ifPresent(LaneFront::close);
             if (!trace.close()) {
-                halt("a handler of " + parts.name() + " does not end, and its life is over", null);
+                membership.halt(
+                        "a handler of " + parts.name() + " does not end, and its life is over",
+                        null);
             }
             try {
                 life.close();
@@ -495,7 +372,7 @@ final class ReplayMember implements AutoCloseable {
 
         /** Whether all lanes have ended. */
         boolean close() throws InterruptedException {
-            return lanes.isEmpty() || lanes.get().close(PATIENCE);
+            return lanes.isEmpty() || lanes.get().close(Membership.PATIENCE);
         }
     }
 
@@ -625,49 +502,27 @@ final class ReplayMember implements AutoCloseable {
 
         @Override
         public void diverged(DivergedException e) {
-            member.diverged(life, e.getMessage());
+            membership.member().diverged(life, e.getMessage());
         }
 
         @Override
         public void failed(Throwable cause) {
-            halt("a lane failed: " + cause, cause);
+            membership.halt("a lane failed: " + cause, cause);
         }
     }
 
-    /** Ends the service: nothing leaves it after this. Any thread. */
-    private void halt(String reason, Throwable cause) {
-        parts.halt().halt(reason, cause);
-        if (!started.completeExceptionally(new ServiceException(reason, cause))) {
-            filling.ifPresent(it -> it.over(reason));
-        }
-    }
-
-    /** On the member's thread. */
-    private final class OfMember implements Member.Lives {
+    /** What this member does in its lives. */
+    private final class Lives implements Membership.Living {
 
         @Override
-        public void begin(Replicated life) {
-            lives.add(life);
-            started.complete(null);
+        public void live(Replicated life) throws InterruptedException {
+            ReplayMember.this.live(life);
         }
 
         @Override
         public void over(Replicated life, String reason) {
             // A primary hears that itself; what replays may be waiting for its lanes.
             filling.filter(it -> it.life == life).ifPresent(it -> it.over(reason));
-            CompletableFuture<Void> waits = handing;
-            if (waits != null) {
-                waits.complete(null);
-            }
-        }
-
-        @Override
-        public void notHanded(String to) {
-            CompletableFuture<Void> waits = handing;
-            if (waits != null) {
-                waits.completeExceptionally(
-                        new ServiceException("member " + to + " was not there to take over"));
-            }
         }
 
         @Override
@@ -681,10 +536,8 @@ final class ReplayMember implements AutoCloseable {
         }
 
         @Override
-        public void refused(String reason) {
-            if (!started.completeExceptionally(new ServiceException(reason))) {
-                halt(parts.name() + " must not go on: " + reason, null);
-            }
+        public void halts(String reason) {
+            filling.ifPresent(it -> it.over(reason));
         }
     }
 
@@ -755,16 +608,16 @@ final class ReplayMember implements AutoCloseable {
 
     /** Generation of the service; empty before it is known. */
     Optional<Birth> birth() {
-        return folder.birth();
+        return membership.folder().birth();
     }
 
     /** As of which segment the newest snapshot is; 0 without one. */
     long snapshot() {
-        return folder.newestBase().number();
+        return membership.folder().newestBase().number();
     }
 
     MemberStatus status() {
-        return member.status();
+        return membership.member().status();
     }
 
     /** Hears how long requests take here, while this member is primary. */
@@ -779,7 +632,7 @@ final class ReplayMember implements AutoCloseable {
      * @throws IllegalArgumentException if that one is not ready; says which are
      * @throws ServiceException if this member is not primary, or the successor did not come
      */
-    synchronized void handOver(Optional<String> to) throws InterruptedException {
+    void handOver(Optional<String> to) throws InterruptedException {
         ReplayedLanes lanes =
                 serving.orElseThrow(
                         () ->
@@ -788,67 +641,33 @@ final class ReplayMember implements AutoCloseable {
                                                 + parts.name()
                                                 + " is not primary: give the command to the"
                                                 + " primary"));
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        handing = done;
-        boolean handed = false;
-        try {
-            // Requests begin until somebody could handle them in this member's place.
-            String successor =
-                    member.successor(to).orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
-            if (!lanes.hold(DRAIN)) {
-                LOG.info("{}: open requests continue on member {}", parts.name(), successor);
-            }
-            Optional<LaneFront> clients = front;
-            if (clients.isPresent()) {
-                clients.get().awaitAnswers();
-            }
-            member.handOver(successor).join();
-            done.orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
-            handed = true;
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof IllegalArgumentException refused) {
-                throw refused;
-            }
-            throw new ServiceException(
-                    parts.name() + " was not handed over: " + e.getCause().getMessage(), e);
-        } finally {
-            handing = null;
-            if (!handed) {
-                lanes.resume();
-            }
-        }
+        membership.handOver(
+                to,
+                new Membership.Held() {
+                    @Override
+                    public void hold(String successor) throws InterruptedException {
+                        if (!lanes.hold(DRAIN)) {
+                            LOG.info(
+                                    "{}: open requests continue on member {}",
+                                    parts.name(),
+                                    successor);
+                        }
+                        Optional<LaneFront> clients = front;
+                        if (clients.isPresent()) {
+                            clients.get().awaitAnswers();
+                        }
+                    }
+
+                    @Override
+                    public void resume() {
+                        lanes.resume();
+                    }
+                });
     }
 
     /** Ends it at once; the head stays, as after a crash. Returns once all is closed. */
     @Override
     public void close() {
-        closing = true;
-        synchronized (opened) {
-            if (opened.isEmpty()) {
-                return;
-            }
-            if (member != null) {
-                member.close();
-            }
-            if (terms != null) {
-                terms.interrupt();
-                awaitTerms();
-            }
-            while (!opened.isEmpty()) {
-                try {
-                    opened.pop().close();
-                } catch (Exception e) {
-                    LOG.warn("{}: not everything could be closed", parts.name(), e);
-                }
-            }
-        }
-    }
-
-    private void awaitTerms() {
-        try {
-            terms.join(PATIENCE.plusSeconds(1).toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        membership.close();
     }
 }

@@ -11,40 +11,24 @@ import io.saucr.services.ServiceStatus;
 import io.saucr.services.State;
 import io.saucr.services.checkpoint.EnsembleStore;
 import io.saucr.services.checkpoint.FolderStore;
-import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.SharedStore;
 import io.saucr.services.core.Birth;
-import io.saucr.services.core.Incarnation;
-import io.saucr.services.core.standby.Primary;
-import io.saucr.services.core.standby.Standby;
 import io.saucr.services.ensemble.ServicePath;
-import io.saucr.services.ensemble.StandbyNode;
 import io.saucr.services.journal.Disk;
-import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.members.MemberFrame;
-import io.saucr.services.members.MemberLinks;
 import io.saucr.services.turns.Ending;
 import io.saucr.services.turns.Engine;
 import io.saucr.services.turns.Halting;
 import io.saucr.services.turns.Http;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.Turns;
-import io.saucr.services.wire.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -72,45 +56,18 @@ public final class StandbyService implements RunningService {
     /** So long a shared folder may take to say whether it can be used. */
     private static final long FOLDER_SECONDS = 10;
 
-    /** So long a turn may take to end, once its term is over; then the process ends (C7). */
-    private static final Duration TURN_PATIENCE = Duration.ofSeconds(10);
-
     private static final Duration FOR_EVER = Duration.ofDays(365);
-
-    /** So long a standby may say nothing and still counts, and so long it may take to force. */
-    private static final long SILENT_MILLIS = 300;
-
-    private static final long LATE_MILLIS = 1_000;
-
-    /** The same where it takes the place of a disk (C15): two heartbeats, and 100 ms. */
-    private static final long FAST_SILENT_MILLIS = 100;
-
-    private static final long FAST_LATE_MILLIS = 100;
-
-    /** Two bases may be on their way, while a third member is given what it lacks. */
-    private static final int READING_THREADS = 3;
-
-    /** So long a successor may take. */
-    private static final long HANDOVER_SECONDS = 10;
 
     private final Place place;
     private final Function<State, ? extends Service> constructor;
     private final Protection.Standby protection;
     private final Halting halting;
     private final SecureRandom random = new SecureRandom();
-    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-    private final BlockingQueue<Replicated> lives = new LinkedBlockingQueue<>();
-    private final CompletableFuture<Void> started = new CompletableFuture<>();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final CountDownLatch decided = new CountDownLatch(1);
     private volatile Engine engine;
-    private volatile boolean closing;
-    private volatile CompletableFuture<Void> handing;
     private volatile Measures measures = Measures.NONE;
-    private MemberFolder folder;
-    private Member member;
-    private StandbyNode node;
-    private Thread terms;
+    private Membership membership;
     private Http.Served page;
 
     private StandbyService(
@@ -178,91 +135,43 @@ public final class StandbyService implements RunningService {
     }
 
     private void begin(Disk disk) throws IOException, InterruptedException {
-        String name = place.name();
         ServicePath servicePath = servicePath(place);
         // Before anything is made: what is not allowed is thrown here, not in a life.
-        Turns.check(name, constructor);
-        folder = MemberFolder.open(disk, place.folder(), name, random);
-        opened.push(folder);
-        Store store =
-                new Store(
-                        name,
-                        folder,
-                        protection.inMemory(),
-                        cause ->
-                                halt(
-                                        "the folder "
-                                                + place.folder()
-                                                + " failed; fix the disk, then start again",
-                                        cause));
-        opened.push(store);
-        ScheduledExecutorService thread = threads(1, "member " + name);
-        opened.push(thread::shutdownNow);
-        ScheduledExecutorService reading = threads(READING_THREADS, "reading " + name);
-        opened.push(reading::shutdownNow);
-        ScheduledExecutorService folding = threads(1, "bases " + name);
-        opened.push(folding::shutdown);
-        Optional<Sharing.Shared> shared = shared(disk, servicePath);
-        long nonce = random.nextLong();
-        member =
-                new Member(
-                        new Member.Parts(
-                                name,
-                                folder.member(),
-                                nonce,
-                                folder,
-                                new Primary.Rules(
+        Turns.check(place.name(), constructor);
+        membership =
+                new Membership(
+                        new Membership.Parts(
+                                disk,
+                                place.folder(),
+                                servicePath,
+                                place.name(),
+                                place.net(),
+                                protection.members().orElse(new Address(place.listen().host(), 0)),
+                                Membership.rules(
                                         protection.copies(),
                                         protection.stalls(),
                                         protection.inMemory(),
-                                        protection.inMemory() ? FAST_SILENT_MILLIS : SILENT_MILLIS,
-                                        protection.inMemory() ? FAST_LATE_MILLIS : LATE_MILLIS,
                                         protection.leaseMillis()),
-                                Standby.Rules.standard(),
                                 protection.every().map(Duration::toMillis).orElse(0L),
                                 place.options().foldBytes(),
                                 batchBytes(),
-                                () -> disk.usableBytes(place.folder()),
-                                birth -> outbox(disk, birth),
-                                () -> new Birth(random.nextLong(), random.nextLong()),
-                                thread,
-                                reading,
-                                folding,
-                                shared,
-                                Optional.empty()),
-                        store,
-                        new OfMember());
-        MemberLinks links =
-                MemberLinks.open(
-                        Transport.shared(),
-                        place.net(),
-                        new MemberFrame.Hello(
-                                name, folder.birth(), folder.member(), nonce, MemberLinks.FORMAT),
-                        member,
-                        thread,
-                        member::heartbeat);
-        opened.push(links);
-        Address at =
-                links.listen(protection.members().orElse(new Address(place.listen().host(), 0)));
-        node = new StandbyNode(servicePath, folder.member(), at.toString(), thread, member);
-        opened.push(node);
+                                place.segmentBytes(),
+                                Optional.empty(),
+                                halting),
+                        new Terms());
+        membership.open();
+        membership.begin(shared(disk, servicePath));
         if (place.page().isPresent()) {
-            page = Http.found().page(this, place.page().get());
-            opened.push(page);
+            page = membership.opens(Http.found().page(this, place.page().get()));
         }
-        terms = new Thread(this::runTerms, "terms " + name);
-        terms.setDaemon(true);
-        terms.start();
-        member.begin(node, links, at.toString());
-        awaitStart();
+        membership.awaitStart();
     }
 
     /** What members share; a folder that cannot be shared is refused here. */
     private Optional<Sharing.Shared> shared(Disk disk, ServicePath servicePath)
             throws IOException, InterruptedException {
         SharedStore.Opener opener;
-        ScheduledExecutorService segments = threads(1, "store " + place.name());
-        opened.push(segments::shutdownNow);
+        ScheduledExecutorService segments = membership.threads(1, "store");
         if (protection.store() instanceof Protection.Store.Folder it) {
             if (it.path().toAbsolutePath().startsWith(place.folder().toAbsolutePath())) {
                 throw new IllegalArgumentException(
@@ -278,9 +187,8 @@ public final class StandbyService implements RunningService {
         } else {
             return Optional.empty();
         }
-        opened.push(opener);
-        ScheduledExecutorService bases = threads(1, "store of bases " + place.name());
-        opened.push(bases::shutdownNow);
+        membership.opens(opener);
+        ScheduledExecutorService bases = membership.threads(1, "store of bases");
         return Optional.of(new Sharing.Shared(opener, segments, bases, Sharing.RETRY_MILLIS));
     }
 
@@ -319,60 +227,7 @@ public final class StandbyService implements RunningService {
                 : Math.min(BATCH_BYTES, place.options().unforcedBytes() / 4);
     }
 
-    /** Fresh files for each life: what waited is in its base and segments. */
-    private OutboxFiles outbox(Disk disk, Birth birth) {
-        Incarnation start = new Incarnation(birth, 1, random.nextLong());
-        return new OutboxFiles(disk, place.folder(), start, start::equals, place.segmentBytes());
-    }
-
-    private void awaitStart() throws InterruptedException {
-        long waited = 0;
-        for (; ; ) {
-            try {
-                started.get(10, TimeUnit.SECONDS);
-                return;
-            } catch (TimeoutException e) {
-                waited += 10;
-                LOG.info(
-                        "{}: no answer of {} for {} s; waiting for the head",
-                        place.name(),
-                        place.ensemble().orElse(""),
-                        waited);
-            } catch (ExecutionException e) {
-                throw new ServiceException(
-                        place.name() + " does not start: " + e.getCause().getMessage(),
-                        e.getCause());
-            }
-        }
-    }
-
-    private static ScheduledExecutorService threads(int count, String name) {
-        ScheduledThreadPoolExecutor executor =
-                new ScheduledThreadPoolExecutor(
-                        count,
-                        task -> {
-                            Thread thread = new Thread(task, name);
-                            thread.setDaemon(true);
-                            return thread;
-                        });
-        executor.setRemoveOnCancelPolicy(true);
-        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        executor.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
-        return executor;
-    }
-
     // ---- terms, on a thread of their own
-
-    private void runTerms() {
-        try {
-            while (!closing) {
-                Replicated life = lives.take();
-                live(life);
-            }
-        } catch (InterruptedException e) {
-            LOG.debug("{}: closed", place.name());
-        }
-    }
 
     private void live(Replicated life) throws InterruptedException {
         Engine made = null;
@@ -380,7 +235,7 @@ public final class StandbyService implements RunningService {
             long begun = System.nanoTime();
             made = Engine.open(place, constructor, life, random, this::over);
             Address address = made.listen();
-            member.serves(address);
+            membership.member().serves(address);
             made.measure(measures);
             made.begin();
             engine = made;
@@ -398,8 +253,8 @@ public final class StandbyService implements RunningService {
         } catch (Replicated.EndedException e) {
             LOG.debug("{}: a life ended: {}", place.name(), e.getMessage());
         } catch (IOException | RuntimeException e) {
-            if (!closing) {
-                halt(place.name() + " can't serve: " + e.getMessage(), e);
+            if (!membership.isClosing()) {
+                membership.halt(place.name() + " can't serve: " + e.getMessage(), e);
             }
         } finally {
             engine = null;
@@ -411,8 +266,8 @@ public final class StandbyService implements RunningService {
     }
 
     private void endEngine(Engine made) {
-        if (!made.end(TURN_PATIENCE)) {
-            halt(
+        if (!made.end(Membership.PATIENCE)) {
+            membership.halt(
                     "a turn of "
                             + place.name()
                             + " does not end, and its term is over: nothing of it counts",
@@ -432,19 +287,8 @@ public final class StandbyService implements RunningService {
 
     /** One that was deposed is followed by the next life, as its own says, not by a halt. */
     private void over(Ending why) {
-        if (!closing && !(why instanceof Ending.Deposed)) {
-            halt(why.reason(), why.cause());
-        }
-    }
-
-    /** Ends the service: no step of its term begins after this. Any thread. */
-    private void halt(String reason, Throwable cause) {
-        halting.halt(reason, cause);
-        if (!started.completeExceptionally(new ServiceException(reason, cause))) {
-            Engine now = engine;
-            if (now != null) {
-                now.lost(reason);
-            }
+        if (!membership.isClosing() && !(why instanceof Ending.Deposed)) {
+            membership.halt(why.reason(), why.cause());
         }
     }
 
@@ -459,30 +303,17 @@ public final class StandbyService implements RunningService {
         shutDown();
     }
 
-    /** On the member's thread. */
-    private final class OfMember implements Member.Lives {
+    /** What this member does in its lives. */
+    private final class Terms implements Membership.Living {
 
         @Override
-        public void begin(Replicated life) {
-            lives.add(life);
-            started.complete(null);
+        public void live(Replicated life) throws InterruptedException {
+            StandbyService.this.live(life);
         }
 
         @Override
         public void over(Replicated life, String reason) {
-            CompletableFuture<Void> waits = handing;
-            if (waits != null) {
-                waits.complete(null);
-            }
-        }
-
-        @Override
-        public void notHanded(String to) {
-            CompletableFuture<Void> waits = handing;
-            if (waits != null) {
-                waits.completeExceptionally(
-                        new ServiceException("member " + to + " was not there to take over"));
-            }
+            // The life ends its turns itself.
         }
 
         @Override
@@ -498,10 +329,10 @@ public final class StandbyService implements RunningService {
         }
 
         @Override
-        public void refused(String reason) {
-            if (!started.completeExceptionally(new ServiceException(reason))) {
-                LOG.error("{}: {}", place.name(), reason);
-                halt(place.name() + " must not continue: " + reason, null);
+        public void halts(String reason) {
+            Engine now = engine;
+            if (now != null) {
+                now.lost(reason);
             }
         }
     }
@@ -536,9 +367,10 @@ public final class StandbyService implements RunningService {
         ServiceStatus of =
                 now == null
                         ? ServiceStatus.none(
-                                place.name(), folder.birth().map(Birth::toString).orElse(""))
+                                place.name(),
+                                membership.folder().birth().map(Birth::toString).orElse(""))
                         : now.status();
-        return of.with(member.status());
+        return of.with(membership.member().status());
     }
 
     @Override
@@ -587,30 +419,25 @@ public final class StandbyService implements RunningService {
     }
 
     @Override
-    public synchronized void handOver(Optional<String> to) {
+    public void handOver(Optional<String> to) {
         Engine now = inOffice();
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        handing = done;
-        boolean handed = false;
         try {
-            // Turns go on until somebody could answer in this member's place.
-            String successor =
-                    member.successor(to).orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
-            now.hold(true);
-            member.handOver(successor).join();
-            done.orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
-            handed = true;
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof IllegalArgumentException refused) {
-                throw refused;
-            }
-            throw new ServiceException(
-                    place.name() + " was not handed over: " + e.getCause().getMessage(), e);
-        } finally {
-            handing = null;
-            if (!handed) {
-                now.hold(false);
-            }
+            membership.handOver(
+                    to,
+                    new Membership.Held() {
+                        @Override
+                        public void hold(String successor) {
+                            now.hold(true);
+                        }
+
+                        @Override
+                        public void resume() {
+                            now.hold(false);
+                        }
+                    });
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ServiceException(place.name() + " was interrupted as it was handed over", e);
         }
     }
 
@@ -618,7 +445,7 @@ public final class StandbyService implements RunningService {
     @Override
     public void close() {
         if (halting.reason().isPresent()) {
-            boolean unused = halting.awaitClosed(TURN_PATIENCE.multipliedBy(2));
+            boolean unused = halting.awaitClosed(Membership.PATIENCE.multipliedBy(2));
             return;
         }
         if (ended.getCount() == 0) {
@@ -644,9 +471,9 @@ public final class StandbyService implements RunningService {
         }
         try {
             now.hold(true);
-            member.cutAtOnce();
-            long until = System.nanoTime() + TURN_PATIENCE.toNanos();
-            while (member.bytesNotFinal() > 0 && System.nanoTime() - until < 0) {
+            membership.member().cutAtOnce();
+            long until = System.nanoTime() + Membership.PATIENCE.toNanos();
+            while (membership.member().bytesNotFinal() > 0 && System.nanoTime() - until < 0) {
                 Thread.sleep(1);
             }
         } catch (ServiceException e) {
@@ -667,55 +494,9 @@ public final class StandbyService implements RunningService {
         return halting.reason();
     }
 
-    /** Ends all; the folder, which was opened first, once no turn can touch it. */
     private void shutDown() {
-        closing = true;
-        synchronized (opened) {
-            if (opened.isEmpty()) {
-                return;
-            }
-        }
-        if (member != null) {
-            member.close();
-        }
-        if (terms != null) {
-            terms.interrupt();
-            await(terms, TURN_PATIENCE.plusSeconds(1));
-        }
-        synchronized (opened) {
-            while (opened.size() > 1) {
-                closeNext();
-            }
-            if (terms != null) {
-                await(terms, FOR_EVER);
-            }
-            while (!opened.isEmpty()) {
-                closeNext();
-            }
-        }
-    }
-
-    private static void await(Thread thread, Duration patience) {
-        boolean interrupted = false;
-        long until = System.nanoTime() + patience.toNanos();
-        for (long left = patience.toMillis(); left > 0 && thread.isAlive(); ) {
-            try {
-                thread.join(left);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-            left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void closeNext() {
-        try {
-            opened.pop().close();
-        } catch (Exception e) {
-            LOG.warn("{}: not everything of it could be closed", place.name(), e);
+        if (membership != null) {
+            membership.close();
         }
     }
 }

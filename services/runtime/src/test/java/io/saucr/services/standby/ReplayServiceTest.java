@@ -431,7 +431,7 @@ class ReplayServiceTest {
             Heard heard = halts.poll(60, SECONDS);
             assertThat(heard.reason())
                     .startsWith("tickets halts: the folder " + work.resolve("one") + " failed")
-                    .contains("mend the disk");
+                    .contains("fix the disk");
             assertThat(heard.cause()).hasRootCauseMessage("no such device");
             assertThatThrownBy(one::join)
                     .isInstanceOf(ServiceException.class)
