@@ -3,7 +3,7 @@ package io.saucr.services;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Calls one service from outside. It connects again by itself and follows the service where that
+ * Calls one service from outside. It connects again on its own and follows the service where that
  * moves. Messages are consumed in the order of the calls; with a birth of its own each exactly
  * once, also across the service's crashes, without one at most once. Any thread, but not within a
  * turn of a service, where a call throws {@link IllegalStateException}: a service sends by {@link
@@ -24,7 +24,7 @@ public interface Client extends AutoCloseable {
 
         /**
          * A reply that this client had is lost, as the service with standbys gives replies before
-         * they are final ({@link Protection.Standby#every}), and a successor goes on without that
+         * they are final ({@link Protection.Standby#every}), and a successor continues without that
          * turn. Told once for each reply, in the order of the requests, before any other reply of
          * the successor; until this returns nothing is sent to it and nothing of it is told. May
          * block, and call the client, but not wait for what it calls.

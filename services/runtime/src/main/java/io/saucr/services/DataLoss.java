@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * An operator's order that accepts a loss (C17), as it was looked at and not given yet: the head of
  * a service with standbys names a segment that nobody has any more, so nobody takes over. The
- * member whose folder it is goes on with the newest segment that it has and that the head certainly
+ * member whose folder it is continues with the newest segment that it has and that the head certainly
  * named, under a new birth (K11). All turns behind that are given up for good:
  *
  * <ul>

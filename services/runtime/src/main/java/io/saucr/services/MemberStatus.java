@@ -28,7 +28,7 @@ import java.util.Map;
  * @param store of a primary: why the store that members share does not hold all; empty text where
  *     it does, or they share none
  * @param ensemble whether the ensemble is connected
- * @param stopped why this member does not go on; empty text where it does
+ * @param stopped why this member does not continue; empty text where it does
  * @param replays what replays segments here, such as {@code code 7-jdk17 in 8 lanes}; empty text if
  *     segments are turns (X17)
  * @param differs of a standby that replays: what its handlers did otherwise than the primary's; it

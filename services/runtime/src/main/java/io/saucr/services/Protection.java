@@ -550,7 +550,7 @@ public sealed interface Protection {
 
         /**
          * The same, and replies wait while fewer members than {@link #copies} have what they tell
-         * of; default is to go on with those that are there.
+         * of; default is to continue with those that are there.
          */
         public Replay strict() {
             return new Replay(lanes, code, copies, true, inMemory, scans, members);

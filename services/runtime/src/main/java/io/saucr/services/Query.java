@@ -9,7 +9,7 @@ package io.saucr.services;
  * }</pre>
  *
  * <p>A {@linkplain Handlers#query query handler} answers it; {@link Handlers#message} refuses its
- * type. So a client asks it again by itself where the service dies before it answers, while a
+ * type. So a client asks it again on its own where the service dies before it answers, while a
  * message without a birth fails then, as nobody knows whether it was consumed. A turn sends no
  * query.
  *

@@ -64,7 +64,7 @@ public interface RunningService extends AutoCloseable {
     void returnUndelivered(String service);
 
     /**
-     * Lets a channel go on that waits for a person (K12).
+     * Lets a channel continue that waits for a person (K12).
      *
      * @param channel as the status names it
      * @throws IllegalArgumentException where none of that name waits

@@ -24,7 +24,7 @@ public interface Turn {
      * @param message of a type that may be sent
      * @return tells this message in {@link #acked}; may be kept in the state
      * @throws IllegalArgumentException where the type may not be sent or the message is larger than
-     *     allowed; the turn goes on without it
+     *     allowed; the turn continues without it
      */
     Sent send(String service, Object message);
 

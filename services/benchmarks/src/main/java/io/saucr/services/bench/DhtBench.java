@@ -20,10 +20,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The distributed table of section 5.3, one copy of each key on a disk, beside Infinispan with five
+ * The distributed table of section 5.3, one copy of each key on a disk, next to Infinispan with five
  * in memory. Both put keys, and get them; then all processes are killed at once (what a power cut
  * does to memory), and what was put before (the paper's Priors) is asked for; then it is put again,
- * and process after process is killed and started while gets go on at nodes that live.
+ * and process after process is killed and started while gets continue at nodes that live.
  */
 @Command(
         name = "dht",
@@ -234,7 +234,7 @@ final class DhtBench implements Callable<Integer> {
         return false;
     }
 
-    /** Kills and starts process after process; gets go on until it is back. */
+    /** Kills and starts process after process; gets continue until it is back. */
     private double restarting(TableCluster cluster) throws Exception {
         int asked = 0;
         int found = 0;

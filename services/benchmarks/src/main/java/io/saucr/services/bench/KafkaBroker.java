@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * A lone Kafka broker, its own controller, as a process on ports of loopback. As it has no
- * replicas, it forces each append; its preset leaves that to replicas.
+ * replicas, it forces each append; its default leaves that to replicas.
  */
 final class KafkaBroker implements AutoCloseable {
 

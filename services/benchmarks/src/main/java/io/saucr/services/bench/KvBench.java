@@ -19,8 +19,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The key/value store of section 5.2 with standbys, beside the same one without any protection and
- * beside what people use: throughput (figure 6, table 4), bytes of checkpoints (table 5), and what
+ * The key/value store of section 5.2 with standbys, next to the same one without any protection and
+ * next to what people use: throughput (figure 6, table 4), bytes of checkpoints (table 5), and what
  * they hold (table 6).
  */
 @Command(

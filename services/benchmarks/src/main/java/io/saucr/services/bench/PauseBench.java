@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 
 /**
  * How long turns and clients wait because of checkpoints, by the size of the state and by how many
- * of its entries change between two of them; beside the same service without any protection, which
+ * of its entries change between two of them; next to the same service without any protection, which
  * says what the machine and the collector do by themselves.
  */
 @Command(
@@ -54,7 +54,7 @@ final class PauseBench implements Callable<Integer> {
     /** Beside what entries take. */
     private static final long LEAST_HEAP_MB = 192;
 
-    /** Of an entry beside its value, roughly: key, value and entry as objects, and its place. */
+    /** Of an entry next to its value, roughly: key, value and entry as objects, and its place. */
     private static final int ENTRY_BYTES = 170;
 
     /** So much more than what lives a collector needs. */

@@ -79,7 +79,7 @@ final class PauseServer {
     /** The longest turn of each interval. The turn thread, apart from what is said. */
     private static final class Longest implements Measures {
 
-        private final Histogram longest = new Histogram(MOST_NANOS, 3); // Guarded by itself.
+        private final Histogram longest = new Histogram(MOST_NANOS, 3); // Guarded by its own monitor.
         private long sinceNanos = System.nanoTime();
         private long most;
 
@@ -118,7 +118,7 @@ final class PauseServer {
         }
     }
 
-    /** The longest pause of collectors; of those that run beside the program none counts. */
+    /** The longest pause of collectors; of those that run next to the program none counts. */
     private static AtomicLong longestCollection() {
         AtomicLong longest = new AtomicLong();
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {

@@ -60,7 +60,7 @@ final class Postgres implements Contestant {
         return EmbeddedPostgres.builder()
                 .setDataDirectory(folder.resolve("postgres"))
                 .setOverrideWorkingDirectory(folder.resolve("binaries").toFile())
-                // The builder's own preset gives up durability.
+                // The builder's own default gives up durability.
                 .setServerConfig("fsync", "on")
                 .setServerConfig("synchronous_commit", "on")
                 .setServerConfig("full_page_writes", "on")

@@ -3,7 +3,7 @@ package io.saucr.services.bench;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How many hops of a pair that counts by itself are durable. One thread waits for it, any thread
+ * How many hops of a pair that counts on its own are durable. One thread waits for it, any thread
  * moves it on.
  */
 final class Progress {

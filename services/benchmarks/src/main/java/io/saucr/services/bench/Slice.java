@@ -30,7 +30,7 @@ final class Slice {
     /** What a turn may take at most; a peer that takes longer is stuck. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** A line that says that the warm-up is over; the slice goes on once it gets one. */
+    /** A line that says that the warm-up is over; the slice continues once it gets one. */
     static final String WARM = "warm";
 
     private Slice() {}

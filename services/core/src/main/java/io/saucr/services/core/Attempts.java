@@ -145,7 +145,7 @@ final class Attempts {
         stopped.add(channel);
     }
 
-    /** A person lets it go on. */
+    /** A person lets it continue. */
     void resume(String channel) {
         begun.remove(channel);
         pausedUntilSteady.remove(channel);
@@ -165,7 +165,7 @@ final class Attempts {
         }
     }
 
-    /** In how many milliseconds the first paused channel goes on. */
+    /** In how many milliseconds the first paused channel continues. */
     long waitMillis(long steadyMillis) {
         long least = Long.MAX_VALUE;
         for (long until : pausedUntilSteady.values()) {

@@ -28,7 +28,7 @@ public sealed interface Change {
     record GivenUp(String peer, String reason) implements Change {}
 
     /**
-     * The state goes on under a new birth (K11): all pairs are over, and whatever is in an outbox
+     * The state continues under a new birth (K11): all pairs are over, and whatever is in an outbox
      * comes back, numbered or not, as a newer folder may have sent it. What the service told
      * itself, timers and calls to the world stay.
      *

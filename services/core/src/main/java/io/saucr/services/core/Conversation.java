@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * What goes on with one peer and dies with the process: links, what is final of its channel, what
+ * What continues with one peer and dies with the process: links, what is final of its channel, what
  * was transmitted, and what is held until its turn. Turn thread.
  */
 final class Conversation {

@@ -51,7 +51,7 @@ final class CoreState {
         out.add(new Action.Halt(reason));
     }
 
-    /** Nothing leaves a service that must not go on. */
+    /** Nothing leaves a service that must not continue. */
     List<Action> unlessHalted(List<Action> out) {
         return halted ? new ArrayList<>() : out;
     }

@@ -32,7 +32,7 @@ public record Delta(
     /**
      * Several turns as one, which has the number and time of the last one. Applied it leaves what
      * they leave, one after the other. Associative. Of the core alone: what changed in the state is
-     * joined beside.
+     * joined next to it.
      *
      * @param deltas in their order, at least one, all of the same start
      * @throws IllegalArgumentException where they are not in order, of several starts, or hold

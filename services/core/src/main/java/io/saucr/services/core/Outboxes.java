@@ -24,7 +24,7 @@ final class Outboxes {
     /** More than the messages of one peer may take, as many have some; a bound for all of them. */
     private static final int PEERS_IN_HEAP = 4;
 
-    /** About what a message takes beside its bytes. */
+    /** About what a message takes in addition to its bytes. */
     private static final int MESSAGE_BYTES = 200;
 
     private final int messages;
@@ -260,7 +260,7 @@ final class Outboxes {
      */
     void fetch(boolean back, List<Action> out) {
         for (Peer peer : hungry) {
-            // Others, which are away, must not keep one from going on that is there.
+            // Others, which are away, must not keep one from continuing that is there.
             long most = bytesInHeap + bytesAsked < PEERS_IN_HEAP * bytes ? bytes : bytes / 8;
             if (peer.inFiles > 0
                     && peer.asked == 0

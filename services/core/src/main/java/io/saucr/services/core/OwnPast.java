@@ -21,7 +21,7 @@ final class OwnPast {
      *
      * @param sent the last number that may have left here
      * @param consumed the last number whose consumption may have been told
-     * @return why this service must not go on, if so
+     * @return why this service must not continue, if so
      */
     Optional<String> behind(Peer peer, Frame.Hello says, long sent, long consumed) {
         if (says.consumed().number() > sent) {

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Decides what goes on with other services, and with clients that have a birth: which births talk
+ * Decides what continues with other services, and with clients that have a birth: which births talk
  * to each other (K11, K15), what is sent again (K6), what is a duplicate (K7), and who is behind
  * its own past (K14). Turn thread.
  */
@@ -106,7 +106,7 @@ final class Pairs {
                 release.after(
                         delta.turn(), conversation(it.peer()), () -> mayBeHeard(it.peer(), count));
             } else if (change instanceof Change.Sent it) {
-                // No link and no ack of it would ask for what found no room beside others'
+                // No link and no ack of it would ask for what found no room next to others'
                 // messages.
                 past.peers.get(it.peer()).mayFetch();
             } else if (change instanceof Change.PairOver it) {

@@ -35,7 +35,7 @@ public final class ServiceCore {
         ALL,
         /** None of outside clients. */
         SERVICES,
-        /** None; acks and folding go on. */
+        /** None; acks and folding continue. */
         NOTHING
     }
 
@@ -518,7 +518,7 @@ public final class ServiceCore {
 
     /**
      * A turn that no input led to, for what the runtime changes in the state (K3); empty where the
-     * service must not go on.
+     * service must not continue.
      */
     public Optional<Delta> note() {
         expectIdle();

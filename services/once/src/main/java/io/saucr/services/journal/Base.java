@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The folded state of a service as of one turn, in named sections of bytes (K10). A new base is
  * complete on disk before the older one goes, so that a crash at any point leaves one that can be
- * read. One write at a time, on any thread, while turns go on.
+ * read. One write at a time, on any thread, while turns continue.
  */
 public final class Base {
 
@@ -66,7 +66,7 @@ public final class Base {
     }
 
     /**
-     * Writes the base of a turn: to a file beside, forced, renamed, the folder forced; then older
+     * Writes the base of a turn: to a file next to it, forced, renamed, the folder forced; then older
      * ones are deleted. Afterwards call {@link Journal#folded}.
      *
      * @param turn the newest whose changes the sections hold; forced, and larger than that of the

@@ -487,7 +487,7 @@ public final class FolderReader {
         return identity == null ? 0 : identity.confirmed();
     }
 
-    /** Whether a start would go on from here. */
+    /** Whether a start would continue from here. */
     public boolean starts() {
         return starts;
     }

@@ -12,7 +12,7 @@ import java.util.zip.CRC32C;
 
 /**
  * What a folder says of itself (K11, K14). Text, so that an operator can read it, with a checksum,
- * so that nothing goes on from a damaged one. Immutable.
+ * so that nothing continues from a damaged one. Immutable.
  *
  * @param birth of the folder
  * @param name of the service or client
@@ -95,7 +95,7 @@ record Identity(
                 Optional.empty());
     }
 
-    /** Of a folder that goes on from another one of the same birth, whose starts it knows. */
+    /** Of a folder that continues from another one of the same birth, whose starts it knows. */
     static Identity of(List<Incarnation> starts, String name) {
         Identity first = first(starts.get(starts.size() - 1).birth(), name);
         return first.with(starts, 0, false, 0);
@@ -172,7 +172,7 @@ record Identity(
     }
 
     /**
-     * Under a new birth, which is no member of a group; numbers of starts go on, so that the
+     * Under a new birth, which is no member of a group; numbers of starts continue, so that the
      * journal's stay in order (K11).
      */
     Identity bornAnew(Birth now, Optional<Incarnation> head, Optional<Birth> markerOf) {

@@ -230,7 +230,7 @@ public final class Journal implements AutoCloseable {
         }
     }
 
-    /** Goes on in a new segment; the force thread names it once the one before is on disk. */
+    /** Continues in a new segment; the force thread names it once the one before is on disk. */
     private void roll(long firstTurn) throws IOException {
         Spare file;
         lock.lock();

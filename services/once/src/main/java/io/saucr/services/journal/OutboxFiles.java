@@ -472,7 +472,7 @@ public final class OutboxFiles {
 
     /**
      * The sections with the messages of these streams behind them, for a base that needs no files
-     * beside it. Messages that are released meanwhile may be left out: who released them has made
+     * next to it. Messages that are released meanwhile may be left out: who released them has made
      * sure that nobody needs them who reads that base. They may be written on any thread.
      */
     public Base.Sections inside(Names names, Base.Sections others) {

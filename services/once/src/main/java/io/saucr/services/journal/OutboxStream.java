@@ -93,7 +93,7 @@ final class OutboxStream {
                 .map(Segment::begin);
     }
 
-    /** The next one who reads goes on there. */
+    /** The next one who reads continues there. */
     Optional<Place> keep(Place place) {
         if (place.offset > OutboxFile.HEADER_BYTES) {
             kept = place;

@@ -114,7 +114,7 @@ final class Segment {
     }
 
     /**
-     * Fills a file with zeros, so that a force later has no size or block to write beside records.
+     * Fills a file with zeros, so that a force later has no size or block to write next to records.
      *
      * @param inParts whether to force it part by part, as forces of other files wait for what is
      *     under way

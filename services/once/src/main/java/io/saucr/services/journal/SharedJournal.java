@@ -23,7 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * One journal for the partitions of a process, so that one fsync covers the turns of all (K19). It
- * lies in a folder of its own beside those of the partitions, each of which has its own identity
+ * lies in a folder of its own in addition to those of the partitions, each of which has its own identity
  * and bases. A record holds a turn and the tag of its partition; the position of a record in the
  * journal is what {@link Journal} calls a turn, so that recovery, cuts and what is forced are
  * decided there (K9).
@@ -125,7 +125,7 @@ public final class SharedJournal implements AutoCloseable {
      * Opens the journal of some partitions, or makes it, and reads what survived (K9).
      *
      * @param name as {@link #name} says, the same as ever
-     * @param folder of the journal, beside those of partitions
+     * @param folder of the journal, in addition to those of partitions
      * @throws RefusedFolderException where it must not be used, or a partition's folder is missing
      * @throws IOException where the disk fails
      */

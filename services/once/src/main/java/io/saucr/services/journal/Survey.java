@@ -14,14 +14,14 @@ import java.util.function.Predicate;
 
 /**
  * What the files of a folder say before anything is changed (K9): which base serves, which segments
- * matter, and how a start would go on. A start and whoever only looks take the same one. Immutable.
+ * matter, and how a start would continue. A start and whoever only looks take the same one. Immutable.
  *
  * @param bases the turns of all bases, the newest first
  * @param baseTurn of the newest base that is whole; 0 without one
  * @param firstTurns of all segments, rising
  * @param needed the first of them that matters
  * @param scans of the segments from that one on
- * @param decision to go on; a folder that must not be used has no survey
+ * @param decision to continue; a folder that must not be used has no survey
  */
 record Survey(
         List<Long> bases,

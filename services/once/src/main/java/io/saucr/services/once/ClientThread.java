@@ -148,7 +148,7 @@ final class ClientThread {
         thread.setDaemon(true);
     }
 
-    /** Goes on with what earlier starts left, and starts. */
+    /** Continues with what earlier starts left, and starts. */
     void begin() {
         for (Accepted each : records.open.values()) {
             futures.put(each.number(), new CompletableFuture<>());

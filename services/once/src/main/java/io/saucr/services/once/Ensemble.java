@@ -78,7 +78,7 @@ final class Ensemble {
      *
      * @param answer as the chain takes it; of a refusal the index counts parts, without the marker
      * @param results of its parts without the marker, where it happened
-     * @param refusal why the client can't go on, or null
+     * @param refusal why the client can't continue, or null
      */
     record MultiAnswer(Answer answer, List<OpResult> results, String refusal) {}
 

@@ -251,7 +251,7 @@ final class Ephemerals {
         if (seen.isPresent()) {
             act(declarations.seen(watch.session, watch.path, seen.get()));
         } else if (watch.session == session) {
-            // The next session looks by itself, and comes after a look of this one.
+            // The next session looks on its own, and comes after a look of this one.
             CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS)
                     .execute(() -> events.accept(() -> again(watch)));
         }

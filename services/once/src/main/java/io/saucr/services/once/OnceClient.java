@@ -133,7 +133,7 @@ public final class OnceClient implements AutoCloseable {
 
         /**
          * Operations are written there before they are sent, instead of in a folder: by a service
-         * into its state, so that they survive wherever it goes on. The client declares no
+         * into its state, so that they survive wherever it continues. The client declares no
          * ephemerals then; {@link #close} does not wait for its end.
          */
         public Builder log(OnceLog log) {
@@ -159,7 +159,7 @@ public final class OnceClient implements AutoCloseable {
             return this;
         }
 
-        /** ACLs of the client's own znodes; preset: everybody may do everything. */
+        /** ACLs of the client's own znodes; default: everybody may do everything. */
         public Builder acls(List<ACL> acls) {
             if (acls.isEmpty()) {
                 throw new IllegalArgumentException("one ACL or more");
@@ -187,7 +187,7 @@ public final class OnceClient implements AutoCloseable {
 
         /**
          * How many operations may be open, that is given and not decided, before {@link #submit}
-         * refuses more; preset 10,000. They are held in memory.
+         * refuses more; default 10,000. They are held in memory.
          *
          * @param most 1 to 1,000,000
          */
@@ -209,7 +209,7 @@ public final class OnceClient implements AutoCloseable {
             return this;
         }
 
-        /** Told once, with the reason, when the client has to stop for ever; preset: the log. */
+        /** Told once, with the reason, when the client has to stop for ever; default: the log. */
         public Builder onStop(Consumer<String> listener) {
             this.onStop = listener;
             return this;
@@ -240,7 +240,7 @@ public final class OnceClient implements AutoCloseable {
     }
 
     /**
-     * Operations of earlier starts whose outcome was not told: they go on, and are told here. With
+     * Operations of earlier starts whose outcome was not told: they continue, and are told here. With
      * a key they can be asked for by {@link #submit(String, Operation)}, too.
      *
      * @return by number
@@ -395,7 +395,7 @@ public final class OnceClient implements AutoCloseable {
 
     /**
      * Ends the client. Futures that are open complete with {@link StoppedException}; with a folder
-     * their operations go on at the next start.
+     * their operations continue at the next start.
      */
     @Override
     public void close() {

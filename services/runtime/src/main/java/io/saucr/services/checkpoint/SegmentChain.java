@@ -156,7 +156,7 @@ final class SegmentChain {
         throwUnlessCrash(scan);
         long before = Math.max(state.last().number(), base);
         if (scan.entries().isEmpty() && before < first - 1) {
-            // Without this check the member would go on at a number that it had taken already.
+            // Without this check the member would continue at a number that it had taken already.
             List<Damage> damages = state.damages();
             Damage where =
                     damages.isEmpty() ? new Damage(file, -1, "") : damages.get(damages.size() - 1);

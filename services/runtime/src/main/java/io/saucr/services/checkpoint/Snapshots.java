@@ -244,7 +244,7 @@ final class Snapshots {
     private Disk.File open(long number) throws IOException {
         Path file = MemberBase.file(folder, number);
         synchronized (state) {
-            // Before it is deleted, beside this lock, it is not found any more.
+            // Before it is deleted, next to this lock, it is not found any more.
             if (found.stream().noneMatch(it -> it.at().number() == number) || !disk.exists(file)) {
                 throw MemberBase.gone(file);
             }
@@ -356,7 +356,7 @@ final class Snapshots {
         }
     }
 
-    /** Takes a snapshot that was received into its file beside, which is on disk. */
+    /** Takes a snapshot that was received into its file next to it, which is on disk. */
     SegmentId received(Disk.File file, long number, boolean held) throws IOException {
         MemberBase base = whole(file, folder.resolve(UNFINISHED), number, (name, content) -> {});
         chain.withoutAppends(

@@ -37,7 +37,7 @@ public class HeadNode<H> extends EnsembleSession {
 
     /**
      * A znode's version has 32 bits, and wraps after three weeks at full rate. Long before, the
-     * head goes on under a new name, so that no version ever comes again (C5).
+     * head continues under a new name, so that no version ever comes again (C5).
      */
     static final int MOST_VERSION = 1 << 30;
 
@@ -167,7 +167,7 @@ public class HeadNode<H> extends EnsembleSession {
         }
     }
 
-    /** Goes on after a request that succeeded; else the listener hears that. */
+    /** Continues after a request that succeeded; else the listener hears that. */
     protected final void ifOk(Code code, Runnable then) {
         if (code == Code.OK) {
             then.run();
@@ -176,7 +176,7 @@ public class HeadNode<H> extends EnsembleSession {
         }
     }
 
-    /** Goes on as well where a znode exists, or does not, as another did the same. */
+    /** Continues as well where a znode exists, or does not, as another did the same. */
     protected final void ifOk(Code code, Code orElse, Runnable then) {
         ifOk(code == orElse ? Code.OK : code, then);
     }

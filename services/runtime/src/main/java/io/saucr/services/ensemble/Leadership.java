@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * The head of one start of a service (K14): takes it, holds it, keeps the service's address while
  * the session lives, and says when another took the head.
  *
- * <p>Without the ensemble a service that has its head goes on: a connection that is lost, or a
+ * <p>Without the ensemble a service that has its head continues: a connection that is lost, or a
  * session that expires, is opened again for as long as it takes, and the head is then looked at
  * anew. Only a head that is read and names another start, or is gone, ends it, once.
  *
@@ -67,7 +67,7 @@ public final class Leadership implements AutoCloseable {
     private boolean lookAgain;
 
     /**
-     * A start must not go on: its head is another's, gone or unreadable, or the ensemble does not
+     * A start must not continue: its head is another's, gone or unreadable, or the ensemble does not
      * allow it.
      */
     public static final class RefusedException extends Exception {

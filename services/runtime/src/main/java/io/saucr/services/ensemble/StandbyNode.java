@@ -14,7 +14,7 @@ import org.apache.zookeeper.ZooKeeper;
 
 /**
  * What one member of a service with standbys asks of the ensemble: the head, who holds it, and
- * beside those of {@link HeadNode}
+ * in addition to those of {@link HeadNode}
  *
  * <pre>
  * challenge   persistent: who doubts that the primary lives; written by standbys, watched by the primary
@@ -64,7 +64,7 @@ public final class StandbyNode extends HeadNode<StandbyHead> {
         this(place, member, memberAddress, executor, listener, MOST_VERSION);
     }
 
-    /** The same with another version at which the head goes on under a new name. */
+    /** The same with another version at which the head continues under a new name. */
     StandbyNode(
             ServicePath place,
             String member,

@@ -33,7 +33,7 @@ public final class LocalPartitions extends PartitionsHere<LocalService> {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalPartitions.class);
 
-    /** The folder of the journal, beside those of partitions, which are numbers. */
+    /** The folder of the journal, in addition to those of partitions, which are numbers. */
     private static final String JOURNAL = "journal";
 
     private final Function<State, ? extends Service> constructor;

@@ -45,7 +45,7 @@ public final class LocalService extends EngineService {
      * Starts a service; see {@link io.saucr.services.Services#run}.
      *
      * @param disk of this machine, or one of a test that holds up or kills at a step
-     * @param halt hears that the service must not go on
+     * @param halt hears that the service must not continue
      */
     public static RunningService start(
             Disk disk,
@@ -126,7 +126,7 @@ public final class LocalService extends EngineService {
     /**
      * Ends it with all that it did in its folder, which may then be opened anywhere.
      *
-     * @throws ServiceException where its base cannot be written in time: it goes on
+     * @throws ServiceException where its base cannot be written in time: it continues
      * @throws IOException where the disk fails: it is closed, and is to be released once more
      */
     void release() throws IOException {

@@ -209,7 +209,7 @@ public final class OwnDisk implements ClientGuard, Guard.Folding, Guard.Room {
     /**
      * A partition leaves the journal that it shares: its folder has all of its turns then.
      *
-     * @throws IOException where the disk fails: the next start beside that journal puts it right
+     * @throws IOException where the disk fails: the next start next to that journal puts it right
      */
     void release() throws IOException {
         ((SharedJournal.Partition) log).release();

@@ -101,7 +101,7 @@ final class MemberCodec {
     /**
      * A piece of a segment.
      *
-     * @param length of the segment that begins with it; 0 where it goes on with one
+     * @param length of the segment that begins with it; 0 where it continues with one
      * @param bytes of the frame it came in: not to be kept
      */
     record Piece(int length, ByteBuf bytes) implements Arrived {}

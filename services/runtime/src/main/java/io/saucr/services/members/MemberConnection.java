@@ -216,7 +216,7 @@ final class MemberConnection extends Wire<MemberConnection.Arrived> implements M
             if (unflushed > 0) {
                 channel.flush();
             }
-            // Else channelWritabilityChanged goes on.
+            // Else channelWritabilityChanged continues.
             if (!isOver()
                     && written > 0
                     && channel.isWritable()

@@ -40,7 +40,7 @@ import java.util.TreeSet;
 
 /**
  * Moves a service that is stopped from {@code Protection.local()} to {@code Protection.standby()},
- * or back. The birth stays, so clients and peers go on as after a restart: each message is consumed
+ * or back. The birth stays, so clients and peers continue as after a restart: each message is consumed
  * exactly once (K11, K14).
  *
  * <p>First a new folder is written and synced. Then one conditional write of the head hands the

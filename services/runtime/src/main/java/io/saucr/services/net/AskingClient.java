@@ -56,7 +56,7 @@ public final class AskingClient implements AutoCloseable {
      */
     private static final int KEPT_UNSENT = 4;
 
-    /** What one of them takes beside its body, roughly. */
+    /** What one of them takes in addition to its body, roughly. */
     private static final long KEPT_BYTES = 200;
 
     /**

@@ -43,7 +43,7 @@ public final class Connection extends Wire<Signal.Arrived> {
     /** What an ack and a small message take. */
     private static final int FIRST_BYTES = 256;
 
-    /** What a frame costs in memory beside its bytes, roughly: a flood of tiny ones counts, too. */
+    /** What a frame costs in memory in addition to its bytes, roughly: a flood of tiny ones counts, too. */
     private static final int OBJECT_BYTES = 64;
 
     /** So many keep-alives beyond those that its preface announced are no flood. */
@@ -134,7 +134,7 @@ public final class Connection extends Wire<Signal.Arrived> {
      * ended nothing is sent.
      *
      * @throws IllegalArgumentException where the frame exceeds {@link NetOptions#frameBytes}, or a
-     *     name in it is no name; the connection goes on
+     *     name in it is no name; the connection continues
      */
     public void send(Frame frame) {
         if (isOver()) {
@@ -230,7 +230,7 @@ public final class Connection extends Wire<Signal.Arrived> {
     }
 
     /**
-     * Whether little waits to be sent: who has much to send goes on only then. {@link
+     * Whether little waits to be sent: who has much to send continues only then. {@link
      * LinkListener#writable} tells when it turns true again.
      */
     public boolean writable() {

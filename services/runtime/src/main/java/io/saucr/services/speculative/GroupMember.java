@@ -696,7 +696,7 @@ final class GroupMember implements AutoCloseable {
         }
     }
 
-    /** Ends at once; the group goes on without it, and waits for it unless it has left. */
+    /** Ends at once; the group continues without it, and waits for it unless it has left. */
     @Override
     public void close() {
         over = true;

@@ -58,7 +58,7 @@ public final class MemberService extends EngineService {
      * Starts a service; see {@link io.saucr.services.Services#run}.
      *
      * @param disk of this machine, or one of a test that holds up or kills at a step
-     * @param halt hears that the service must not go on
+     * @param halt hears that the service must not continue
      * @throws IllegalArgumentException where place or service is not one of a member; nothing was
      *     changed
      */

@@ -16,7 +16,7 @@ import java.util.Optional;
  */
 final class Batches implements Uncut {
 
-    /** What a turn takes beside bodies and values, roughly. */
+    /** What a turn takes in addition to bodies and values, roughly. */
     private static final int TURN_BYTES = 64;
 
     /**

@@ -32,7 +32,7 @@ import java.util.function.Consumer;
  * Makes a member's folder out of what members share, where all their own are lost: up to what the
  * head names, or to the newest segment there that an unbroken chain leads to (C4). Which of its
  * segments count the head decides, or an order that accepts a loss ({@link MemberLoss}). What is
- * shared is only read. A crash in between does no harm: the next call goes on.
+ * shared is only read. A crash in between does no harm: the next call continues.
  */
 public final class FolderRestore {
 

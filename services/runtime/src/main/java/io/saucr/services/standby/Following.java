@@ -69,7 +69,7 @@ final class Following {
         /** This member is in office. */
         void inOffice(StandbyHead head, int version);
 
-        /** This member must not go on. */
+        /** This member must not continue. */
         void refused(String reason);
 
         /** The folder holds a base that the life has not seen: begin another one. */
@@ -310,7 +310,7 @@ final class Following {
     private void take(Standby.Action.Take take) {
         if (!member.isWarm(take.head().segment())) {
             // Nobody would be answered before its state is read: until then who is suspected may
-            // go on, and another standby comes first. Then all is looked at again.
+            // continue, and another standby comes first. Then all is looked at again.
             store.later(
                     into -> thread.execute(() -> unknown("the state is being read")), COLD_MILLIS);
             return;

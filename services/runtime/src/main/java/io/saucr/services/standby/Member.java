@@ -66,10 +66,10 @@ final class Member
         /** The life that began last is over: its turns end. */
         void over(Replicated life, String reason);
 
-        /** The member that was to take over did not: turns go on. */
+        /** The member that was to take over did not: turns continue. */
         void notHanded(String member);
 
-        /** The member must not go on. */
+        /** The member must not continue. */
         void refused(String reason);
 
         /**
@@ -689,7 +689,7 @@ final class Member
     // ---- orders and questions
 
     /**
-     * Finds who takes over from this member; turns go on. Any thread.
+     * Finds who takes over from this member; turns continue. Any thread.
      *
      * @param wanted the only one that will do; empty for any
      * @return fails with IllegalArgumentException where nobody is ready, or soon

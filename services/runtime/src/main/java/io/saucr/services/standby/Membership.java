@@ -107,7 +107,7 @@ final class Membership {
      * @param batchBytes as {@link Member.Parts}
      * @param outboxBytes of a file of the outbox
      * @param lanes what replays the segments; empty if they are turns
-     * @param halt hears that the service must not go on, and is to close this then
+     * @param halt hears that the service must not continue, and is to close this then
      */
     record Parts(
             Disk disk,

@@ -77,7 +77,7 @@ final class ReplayMember implements AutoCloseable {
     /**
      * What a member is made of.
      *
-     * @param halt hears that it must not go on, and is to close it then
+     * @param halt hears that it must not continue, and is to close it then
      */
     record Parts(
             Disk disk,

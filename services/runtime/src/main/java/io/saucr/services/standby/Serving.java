@@ -50,7 +50,7 @@ final class Serving {
     /** So many bytes are under way to a standby that catches up. */
     private static final long AHEAD_BYTES = 8L << 20;
 
-    /** So long a successor may still read its state, while turns go on. */
+    /** So long a successor may still read its state, while turns continue. */
     private static final long READING_MILLIS = 5_000;
 
     /** What the office asks of its member, on the member's thread. */
@@ -301,7 +301,7 @@ final class Serving {
         return notNamed.get() > 0 && !atOnce && !life.uncut().isEnough();
     }
 
-    /** Whether the next cut has to wait for its time; it comes by itself then. */
+    /** Whether the next cut has to wait for its time; it comes on its own then. */
     private boolean waits() {
         long passed = (System.nanoTime() - cutNanos) / 1_000_000;
         if (passed >= everyMillis || atOnce || life.uncut().isFull()) {
@@ -621,7 +621,7 @@ final class Serving {
         return recent.isEmpty() ? core.newest().number() : recent.lastKey();
     }
 
-    /** From the folder, beside the member's thread. */
+    /** From the folder, next to the member's thread. */
     private void read(Follower follower) {
         follower.reading = true;
         long number = follower.next;

@@ -186,7 +186,7 @@ final class Sharing {
         long number = segment.number();
         boolean takes;
         synchronized (this) {
-            // A store that is full is opened and looked at: that alone mends nothing.
+            // A store that is full is opened and looked at: that alone fixes nothing.
             takes = number > stored || number >= newest;
             stored = number;
             storedAs = segment;

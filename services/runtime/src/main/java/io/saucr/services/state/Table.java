@@ -18,7 +18,7 @@ import java.util.zip.CRC32C;
 
 /**
  * The entries of one collection. A turn's changes make new versions, of which the one before the
- * turn is kept until the turn is sealed or undone; what changed is kept as bytes beside. Turn
+ * turn is kept until the turn is sealed or undone; what changed is kept as bytes next to it. Turn
  * thread; versions are immutable and may be written by any thread.
  */
 class Table {

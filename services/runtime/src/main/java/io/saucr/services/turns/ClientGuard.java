@@ -3,7 +3,7 @@ package io.saucr.services.turns;
 import java.io.IOException;
 
 /**
- * What a client with a birth needs beside {@link Guard}: to which service its numbers belong. A
+ * What a client with a birth needs next to {@link Guard}: to which service its numbers belong. A
  * pair of births numbers its messages (K11), so that what waits for one service must never go to
  * another one of that name.
  */

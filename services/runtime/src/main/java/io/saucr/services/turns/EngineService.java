@@ -48,7 +48,7 @@ public abstract class EngineService implements RunningService {
     private Leadership leadership;
 
     /**
-     * @param halt hears that the service must not go on
+     * @param halt hears that the service must not continue
      */
     protected EngineService(Place place, Halt halt) {
         this.place = place;

@@ -279,7 +279,7 @@ public interface Guard extends AutoCloseable {
 
         /**
          * Replaces the base and lets the records go that it covers (K10). One at a time, any
-         * thread, while turns go on.
+         * thread, while turns continue.
          *
          * @param turn whose state the sections hold, final
          * @param files of the outbox that it names; on disk before it is, or inside it

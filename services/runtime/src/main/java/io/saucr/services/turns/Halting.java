@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of a service that must not go on, while its process does (K8, K14): its owner hears of
+ * The end of a service that must not continue, while its process does (K8, K14): its owner hears of
  * it, and what belongs to it is closed. Any thread.
  */
 public final class Halting implements Halt {
@@ -25,7 +25,7 @@ public final class Halting implements Halt {
     private final CountDownLatch closed = new CountDownLatch(1);
 
     /**
-     * Of a service that goes on.
+     * Of a service that continues.
      *
      * @param owner hears of the end, on a thread of its own
      * @param close closes what belongs to the service; may take long, as a turn that hangs does
@@ -67,7 +67,7 @@ public final class Halting implements Halt {
         }
     }
 
-    /** Why it ended; empty while it goes on. */
+    /** Why it ended; empty while it continues. */
     public Optional<String> reason() {
         return Optional.ofNullable(reason.get());
     }
@@ -92,7 +92,7 @@ public final class Halting implements Halt {
     }
 
     /**
-     * Nothing where it goes on.
+     * Nothing where it continues.
      *
      * @throws ServiceException where it ended
      */

@@ -85,7 +85,7 @@ public final class OnceNotes {
         return new OnceNotes(state);
     }
 
-    /** Leaves out what was noted: for a snapshot that another kind of client goes on from. */
+    /** Leaves out what was noted: for a snapshot that another kind of client continues from. */
     public static void dropFrom(StateStore store) {
         State unused =
                 store.reserve(

@@ -35,7 +35,7 @@ public final class OpenTurn implements Turn {
     /** All messages of a turn together: what a turn does is one record. */
     static final int LARGEST_TURN_BYTES = 32 << 20;
 
-    /** What a message takes in a record beside its bytes, roughly. */
+    /** What a message takes in a record in addition to its bytes, roughly. */
     private static final int OVERHEAD_BYTES = 64;
 
     /** The type of outputs that are writes to the ensemble; no class has such a name. */

@@ -83,7 +83,7 @@ public abstract class PartitionsHere<S extends RunningService> implements Runnin
      * Starts one.
      *
      * @param own its place
-     * @param halted hears that it must not go on
+     * @param halted hears that it must not continue
      */
     protected abstract S start(Place own, int number, Halt halted)
             throws IOException, InterruptedException;

@@ -21,7 +21,7 @@ import org.apache.zookeeper.data.ACL;
  * Where one service is and with which settings it runs, checked. Immutable.
  *
  * @param ensemble servers of ZooKeeper, without a path; empty without an ensemble
- * @param parent the path above the service's, empty for the root; services beside it are found
+ * @param parent the path above the service's, empty for the root; services next to it are found
  *     there
  * @param name of the service
  * @param credentials for the ensemble
@@ -157,7 +157,7 @@ public record Place(
         return withOptions(options.lanes(lanes));
     }
 
-    /** The path of a service beside this one, or of this one. */
+    /** The path of a service next to this one, or of this one. */
     public String path(String service) {
         return parent + "/" + service;
     }

@@ -10,7 +10,7 @@ import java.util.List;
 
 /**
  * Records as a part of a service's state: forced once the turn is final that notes them. Where the
- * service goes on, there they are, and nothing was sent that is not among them (E1). {@link
+ * service continues, there they are, and nothing was sent that is not among them (E1). {@link
  * #records} on the thread of turns, the rest on the client's.
  */
 final class StateLog implements OnceLog {

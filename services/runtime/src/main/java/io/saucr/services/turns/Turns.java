@@ -487,7 +487,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
     }
 
     /**
-     * A person lets a channel go on that waits (K12).
+     * A person lets a channel continue that waits (K12).
      *
      * @throws IllegalArgumentException where no channel of that name waits
      */

@@ -202,7 +202,7 @@ public abstract class Endpoint<W extends Wire<?>> implements AutoCloseable {
         return strangers.size() + accepted.size() + dialled.size() + dialers.size();
     }
 
-    /** Ends all connections, behind what was sent before, and dials nobody; goes on listening. */
+    /** Ends all connections, behind what was sent before, and dials nobody; continues listening. */
     public final void release(String reason) {
         leaveAll(reason).forEach(wire -> wire.close(reason));
     }

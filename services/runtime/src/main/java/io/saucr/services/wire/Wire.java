@@ -363,7 +363,7 @@ public abstract class Wire<A> implements Dialer.Reached {
         if (untaken.addAndGet(bytes) > options.untakenBytes()) {
             paused = true;
             channel.config().setAutoRead(false);
-            // What was taken meanwhile may have been the last: then nobody would go on reading.
+            // What was taken meanwhile may have been the last: then nobody would continue reading.
             resume();
         }
         arrived.add(item);

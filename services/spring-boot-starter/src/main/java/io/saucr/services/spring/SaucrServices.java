@@ -231,7 +231,7 @@ public final class SaucrServices implements SmartLifecycle {
     }
 
     /**
-     * A service of this application, or another one beside it, as the properties and customizers
+     * A service of this application, or another one next to it, as the properties and customizers
      * say: for its clients.
      *
      * @param name of the service

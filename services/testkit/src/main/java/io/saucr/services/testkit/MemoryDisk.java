@@ -66,7 +66,7 @@ final class MemoryDisk implements Storage {
         return current;
     }
 
-    /** Another birth goes on with what is written (K11). */
+    /** Another birth continues with what is written (K11). */
     void bearAnew() {
         formers.add(birth);
         before.addAll(starts);

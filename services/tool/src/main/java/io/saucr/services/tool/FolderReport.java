@@ -391,7 +391,7 @@ final class FolderReport {
         }
     }
 
-    /** A client's name is followed by its birth, which is shown beside it. */
+    /** A client's name is followed by its birth, which is shown next to it. */
     static String peer(String key, boolean outside) {
         int end = key.indexOf(ServiceCore.RESERVED);
         return outside && end > 0 ? Output.line(key.substring(0, end)) + " (client)" : key;

@@ -28,7 +28,7 @@ final class MemberFolderReport {
         return report.isWhole();
     }
 
-    /** Whether a start could go on with its last segment. */
+    /** Whether a start could continue with its last segment. */
     boolean leadsToLast() {
         return report.leadsToLast();
     }

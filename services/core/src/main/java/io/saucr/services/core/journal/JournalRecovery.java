@@ -140,7 +140,7 @@ public final class JournalRecovery {
 
     /** What stands behind the last valid record. */
     public enum Behind {
-        /** There is no such record in a segment that goes on to matter. */
+        /** There is no such record in a segment that continues to matter. */
         NOTHING,
         /** Zeros, or the end of the file. */
         ZEROS,
@@ -152,7 +152,7 @@ public final class JournalRecovery {
     public sealed interface Decision {
 
         /**
-         * Make the end of the last segment durable and go on in a new one: write the bytes from
+         * Make the end of the last segment durable and continue in a new one: write the bytes from
          * {@code from} to {@code end} again, where torn cut the file at {@code end}, and force it.
          * Then a new segment begins with the turn after the last; where a segment of that name
          * exists, which holds no valid record, it is replaced. Only then may anything leave.

@@ -29,7 +29,7 @@ public final class Lanes<I, C> {
 
     /** What is to be done about the input whose turn it is. */
     public enum Step {
-        /** Its run goes on, or waits for a lane. */
+        /** Its run continues, or waits for a lane. */
         WAIT,
         /** All that its run saw is as it was: commit what it did. */
         COMMIT,
@@ -183,7 +183,7 @@ public final class Lanes<I, C> {
         changes++;
     }
 
-    /** Whether any run goes on, given up or not. */
+    /** Whether any run continues, given up or not. */
     public boolean anyRuns() {
         return busy > 0;
     }

@@ -24,7 +24,7 @@ import java.util.TreeMap;
  * FREE      nobody's; created once there is a marker
  * CREATING  a create is on its way
  * HELD      this session's
- * TAKEN     another session's, which has to end by itself
+ * TAKEN     another session's, which has to end on its own
  * OWN       this session's and withdrawn; deleted once there is a marker
  * DELETING  a delete is on its way
  * OPEN      whether one of the two happened is open; looked at once the marker was replaced
@@ -77,7 +77,7 @@ public class Declarations {
         /** It is there, this session's. */
         record Held() implements Standing {}
 
-        /** It is not there now: another session's is, which has to end by itself, or none is. */
+        /** It is not there now: another session's is, which has to end on its own, or none is. */
         record Missing() implements Standing {}
 
         /**

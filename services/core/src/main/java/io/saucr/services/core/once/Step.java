@@ -66,7 +66,7 @@ public sealed interface Step {
     record Report(long number, Outcome outcome) implements Step {}
 
     /**
-     * The client has to stop for ever: going on could lose or repeat an operation. Nothing was
+     * The client has to stop for ever: continuing could lose or repeat an operation. Nothing was
      * written.
      *
      * @param reason for a person: what was found, what was expected, what to do

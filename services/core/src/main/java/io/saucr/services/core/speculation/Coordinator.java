@@ -157,7 +157,7 @@ public final class Coordinator {
                 implements Action {}
 
         /**
-         * A member that had left goes on, in this world, behind all that it listed; it passes to
+         * A member that had left continues, in this world, behind all that it listed; it passes to
          * the world if it has not (D13).
          */
         record Admitted(int member, long epoch, Decision decision) implements Action {}
@@ -165,7 +165,7 @@ public final class Coordinator {
         /** A member that said that it leaves has left. */
         record Left(int member, long epoch) implements Action {}
 
-        /** A member must not go on (D15). */
+        /** A member must not continue (D15). */
         record Refuse(int member, String reason) implements Action {}
 
         /** This one coordinates no more, and does nothing from now on. */
@@ -323,7 +323,7 @@ public final class Coordinator {
         return with(member, view.reported(List.copyOf(all))).progress(new ArrayList<>());
     }
 
-    /** A member does not hear this coordinator any more; the member may go on (D9). */
+    /** A member does not hear this coordinator any more; the member may continue (D9). */
     public Next unlinked(int member) {
         return over
                 ? new Next(this, List.of())

@@ -18,7 +18,7 @@ import java.util.TreeSet;
 
 /**
  * Decides whether an operator's order may accept a loss, and what the head says then (C17): the
- * head names a segment that nobody has any more, so nobody can take over (C6). One member goes on
+ * head names a segment that nobody has any more, so nobody can take over (C6). One member continues
  * with the newest segment of its folder of which it is certain that the head named it (C16), under
  * a new birth (K11), so that nothing of the lost turns passes for what follows. One conditional
  * write of the head is the whole order; folders follow the head.

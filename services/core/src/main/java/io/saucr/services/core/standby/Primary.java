@@ -11,7 +11,7 @@ import java.util.SortedSet;
 /**
  * Decides what the member in office does with its head: which segment it names when (C3, C5, C15),
  * what a write came to whose outcome nobody knows (C13), when a read is proven (C8), who counts as
- * a copy, when it goes on alone, and when it was deposed. No I/O, no threads, no clock: the
+ * a copy, when it continues alone, and when it was deposed. No I/O, no threads, no clock: the
  * member's thread drives it, and so do simulator and model.
  *
  * <p>One write or read of the head is under way at any time, and a check may be, which a write does
@@ -24,7 +24,7 @@ public final class Primary {
      * When a segment counts.
      *
      * @param copies members that have to have it, with this one; from 1
-     * @param strict whether a segment waits for that many, however long; else the primary goes on
+     * @param strict whether a segment waits for that many, however long; else the primary continues
      *     with those that are there, and says so
      * @param fast whether two that wrote it are enough while a standby is prompt (C15)
      * @param silentMillis so long a standby may say nothing, and still counts
@@ -94,7 +94,7 @@ public final class Primary {
         /**
          * Out of office.
          *
-         * @param stops whether the member must not go on as a standby either, as its head is gone,
+         * @param stops whether the member must not continue as a standby either, as its head is gone,
          *     went back, or is of another birth
          */
         record Over(String reason, boolean stops) implements Action {}
@@ -222,7 +222,7 @@ public final class Primary {
         return advance(nowMillis);
     }
 
-    /** The store failed; it may be mended, which {@link #stored} says. */
+    /** The store failed; it may be fixed, which {@link #stored} says. */
     public List<Action> storeFailed(long nowMillis) {
         copies.storeFailed();
         return advance(nowMillis);

@@ -71,7 +71,7 @@ public final class Standby {
         /** Read the head, as it is after all that was written before. */
         record Read() implements Action {}
 
-        /** Ask the primary to show that it lives: write beside the head. */
+        /** Ask the primary to show that it lives: write next to the head. */
         record Challenge() implements Action {}
 
         /** Make the first head; where there is one meanwhile, it is refused. */
@@ -466,7 +466,7 @@ public final class Standby {
         return List.of(new Action.Create(taking));
     }
 
-    /** Why this member must not go on with what the head says. */
+    /** Why this member must not continue with what the head says. */
     private Optional<String> refusal(Optional<StandbyHead> seen) {
         if (seen.isPresent() && seen.get().lanes().isPresent() != lanes.isPresent()) {
             return Optional.of(

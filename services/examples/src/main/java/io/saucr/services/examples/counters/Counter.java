@@ -109,7 +109,7 @@ public final class Counter implements Service {
         answer(turn);
     }
 
-    /** Both hear of the last number, too, and can go on from there. */
+    /** Both hear of the last number, too, and can continue from there. */
     private void add(long upTo, Turn turn) {
         number.update(number.orElse(0L) + 1);
         added.update(added.orElse(0L) + 1);

@@ -23,7 +23,7 @@ import java.util.TreeSet;
  * all neighbours that come before it are out, and out once one of them is in; a part that decided
  * vertices tells the parts that have later neighbours of them.
  *
- * <p>Whatever crashes, however often and how many at once: each part goes on where it was, no
+ * <p>Whatever crashes, however often and how many at once: each part continues where it was, no
  * decision is lost or counted twice, and the set is the one of {@link Graph#independentSet}.
  *
  * <p>A part works on one graph in its life.

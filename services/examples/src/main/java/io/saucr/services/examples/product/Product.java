@@ -10,7 +10,7 @@ import io.saucr.services.ValueState;
 import java.util.List;
 
 /**
- * Multiplies two matrices, row by row, and goes on after a crash where it was: {@link PlainProduct}
+ * Multiplies two matrices, row by row, and continues after a crash where it was: {@link PlainProduct}
  * as a chain of turns, one for each row. A long computation has to be one, as state is saved
  * between turns.
  */

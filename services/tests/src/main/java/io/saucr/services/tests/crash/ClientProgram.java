@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The process of the payer's clients: one with a birth, which makes moves, and one without, which
  * asks for what may be consumed at most once. It begins by asking how far it was, and says {@code
- * resumed <number>}. Orders: {@code move <number>} lets the first go on so far, {@code once
+ * resumed <number>}. Orders: {@code move <number>} lets the first continue so far, {@code once
  * <count>} the other so far from where it is now, and it says {@code asked} then; {@code stop} ends
  * both, with {@code stopped <number>}, that of the last move. Each answer is a line, {@code moved
  * <number> <balance>} or {@code taken <start> <number>}; of moves {@code refused <why>}, too.
@@ -115,7 +115,7 @@ final class ClientProgram {
             passed = number;
         }
 
-        /** The last number that was let go on. */
+        /** The last number that was let continue. */
         synchronized long passed() {
             return passed;
         }

@@ -25,7 +25,7 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
 /**
- * A payer, a payee and their client on three machines that can be broken, beside a ZooKeeper server
+ * A payer, a payee and their client on three machines that can be broken, next to a ZooKeeper server
  * that can't be, and what was seen of them outside. The payer reaches that server through a line,
  * on which its writes can be held. One thread.
  */

@@ -107,7 +107,7 @@ public final class Member implements HostedProcess, AutoCloseable {
         return process.hasSaid(beginning);
     }
 
-    /** Waits until it has ended by itself; its exit status. */
+    /** Waits until it has ended on its own; its exit status. */
     public int awaitEnd() throws InterruptedException {
         if (!process.process().waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
             throw new IllegalStateException(name + " does not end:\n" + process.logTail());

@@ -54,7 +54,7 @@ final class Ledger implements AutoCloseable {
     private final Map<String, Entry> entries = new ConcurrentHashMap<>();
     private final List<Thread> threads = new ArrayList<>();
     private final List<Client> clients = new ArrayList<>();
-    private final List<String> wrong = new ArrayList<>(); // Guarded by itself.
+    private final List<String> wrong = new ArrayList<>(); // Guarded by its own monitor.
     private final AtomicLong keys = new AtomicLong();
     private final AtomicLong answered = new AtomicLong();
     private volatile boolean over;

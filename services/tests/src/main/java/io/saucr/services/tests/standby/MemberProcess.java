@@ -27,7 +27,7 @@ public final class MemberProcess implements AutoCloseable {
      * Starts it, and waits until it says so.
      *
      * @param place servers and path of the service
-     * @param folder its own; its log is beside it
+     * @param folder its own; its log is next to it
      * @param copies members that force each segment
      * @param fast whether a standby takes the place of a disk (C15)
      * @param everyMillis between two checkpoints; 0 where replies wait (C7)

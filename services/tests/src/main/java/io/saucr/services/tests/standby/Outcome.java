@@ -68,7 +68,7 @@ final class Outcome<K extends Enum<K>> {
     /**
      * Writes the report.
      *
-     * @param more for it, beside settings, times and the verdict
+     * @param more for it, next to settings, times and the verdict
      */
     void write(String verdict, Map<String, Object> more) throws IOException {
         report.putAll(more);

@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Members of a service on machines that are broken, beside an ensemble that is broken, too, while
+ * Members of a service on machines that are broken, next to an ensemble that is broken, too, while
  * clients write, swap and read: after each fault they have to be answered again, and at the end
  * their history has to be linearizable.
  */
@@ -206,7 +206,7 @@ public final class StandbyFaults extends StandbyCampaign<StandbyFaults.Fault> {
         machines.awaitReady(patience);
     }
 
-    /** One fault, until all is mended. */
+    /** One fault, until all is fixed. */
     private final class Strike {
 
         private final StandbyMachines machines;

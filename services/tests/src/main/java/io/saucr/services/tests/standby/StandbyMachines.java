@@ -204,7 +204,7 @@ final class StandbyMachines implements AutoCloseable {
 
     /**
      * Has the leader of the ensemble stand still until a turn waits for the head, does something
-     * then, and lets it go on: nobody knows what becomes of the write.
+     * then, and lets it continue: nobody knows what becomes of the write.
      */
     void whileTheHeadIsWritten(Member primary, Breaking what)
             throws IOException, InterruptedException {

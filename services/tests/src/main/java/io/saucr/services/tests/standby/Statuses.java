@@ -7,7 +7,7 @@ import java.util.Optional;
 /** How members say that they are, by the names of {@link StandbyProgram}. */
 final class Statuses {
 
-    /** While clients go on, standbys apply what the head named a moment before. */
+    /** While clients continue, standbys apply what the head named a moment before. */
     private static final long NEARLY = 20;
 
     private Statuses() {}
