@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * An operator's order that accepts a loss (C17), as it was looked at and not given yet: the head of
  * a service with standbys names a segment that nobody has any more, so nobody takes over. The
- * member whose folder it is continues with the newest segment that it has and that the head certainly
- * named, under a new birth (K11). All turns behind that are given up for good:
+ * member whose folder it is continues with the newest segment that it has and that the head
+ * certainly named, under a new birth (K11). All turns behind that are given up for good:
  *
  * <ul>
  *   <li>A former holder that comes back with what is lost follows the new birth, as all other

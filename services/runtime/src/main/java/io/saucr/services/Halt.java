@@ -4,9 +4,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears that a service of this process must not continue: its disk failed, its head is another's, or a
- * turn does not end (K8, K14). The service is over then. Its memory may be ahead of its disk, so
- * only a new start can tell what it has done. The process and its other services continue.
+ * Hears that a service of this process must not continue: its disk failed, its head is another's,
+ * or a turn does not end (K8, K14). The service is over then. Its memory may be ahead of its disk,
+ * so only a new start can tell what it has done. The process and its other services continue.
  */
 @FunctionalInterface
 public interface Halt {

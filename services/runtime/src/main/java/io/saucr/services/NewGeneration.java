@@ -6,9 +6,9 @@ import java.util.Optional;
 
 /**
  * An operator's order that gives the folder of a service or client a new birth (K11), as it was
- * looked at and not given yet: for a backup that is to continue, and wherever a message says so. The
- * state stays as the folder has it. What the old birth did behind that is given up for good, and
- * its numbers are never used again:
+ * looked at and not given yet: for a backup that is to continue, and wherever a message says so.
+ * The state stays as the folder has it. What the old birth did behind that is given up for good,
+ * and its numbers are never used again:
  *
  * <ul>
  *   <li>A process that still runs under the old birth loses its head, and halts; its folder is

@@ -15,7 +15,8 @@ import java.sql.SQLException;
 /**
  * DBOS on PostgreSQL: each turn is a workflow with one step, whose recorded result is the counter;
  * the next workflow is its message. A table of the user's own, which the step would set in a
- * transaction next to it, is left out, as is a message to another workflow: both would only add writes.
+ * transaction next to it, is left out, as is a message to another workflow: both would only add
+ * writes.
  */
 final class Dbos implements Contestant {
 

@@ -20,10 +20,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The distributed table of section 5.3, one copy of each key on a disk, next to Infinispan with five
- * in memory. Both put keys, and get them; then all processes are killed at once (what a power cut
- * does to memory), and what was put before (the paper's Priors) is asked for; then it is put again,
- * and process after process is killed and started while gets continue at nodes that live.
+ * The distributed table of section 5.3, one copy of each key on a disk, next to Infinispan with
+ * five in memory. Both put keys, and get them; then all processes are killed at once (what a power
+ * cut does to memory), and what was put before (the paper's Priors) is asked for; then it is put
+ * again, and process after process is killed and started while gets continue at nodes that live.
  */
 @Command(
         name = "dht",

@@ -27,9 +27,9 @@ import org.HdrHistogram.Histogram;
  * one connection of the store's own client. They get and put keys one after the other, by the
  * store's asynchronous calls, so that no thread of a client costs more than the store does. All
  * keys are put before. Each line that it is sent is one load: clients, the share of puts, seconds
- * that do not count. It says {@code warm} and continues; what follows the next line, the seconds that
- * count, is measured. One process for all loads of a store: what counts is not the compiling of a
- * client.
+ * that do not count. It says {@code warm} and continues; what follows the next line, the seconds
+ * that count, is measured. One process for all loads of a store: what counts is not the compiling
+ * of a client.
  */
 final class KvLoad {
 

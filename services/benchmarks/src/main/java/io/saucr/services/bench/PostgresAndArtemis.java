@@ -24,11 +24,11 @@ import org.apache.activemq.artemis.core.server.JournalType;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 
 /**
- * The database next to a queue that the paper compares itself with (section 3.3): a message is taken
- * from the queue, the counter is set in PostgreSQL with the message's number against duplicates,
- * the next message is sent, and both commit, the database first. Without two-phase commit that is
- * what careful programs do by hand. Artemis runs in this JVM and forces its journal (NIO) for each
- * commit.
+ * The database next to a queue that the paper compares itself with (section 3.3): a message is
+ * taken from the queue, the counter is set in PostgreSQL with the message's number against
+ * duplicates, the next message is sent, and both commit, the database first. Without two-phase
+ * commit that is what careful programs do by hand. Artemis runs in this JVM and forces its journal
+ * (NIO) for each commit.
  */
 final class PostgresAndArtemis implements Contestant {
 

@@ -1,4 +1,5 @@
 /**
- * A durable turn of a service next to what people use today, in the same rounds on the same machine.
+ * A durable turn of a service next to what people use today, in the same rounds on the same
+ * machine.
  */
 package io.saucr.services.bench;

@@ -142,7 +142,9 @@ public final class AdminCommands {
         return parked;
     }
 
-    /** A person lets a channel continue that waits (K12), as {@link CoreReport#stopped} named it. */
+    /**
+     * A person lets a channel continue that waits (K12), as {@link CoreReport#stopped} named it.
+     */
     public void resume(String channel) {
         attempts.resume(channel);
         look(channel);

@@ -70,7 +70,8 @@ public record Epochs(List<Begun> begun) {
 
     /**
      * Behind which turn all is lost, where that turn of that epoch is; empty where it survived, or
-     * its epoch continues. Of an epoch so old that none before it is known everything counts as lost.
+     * its epoch continues. Of an epoch so old that none before it is known everything counts as
+     * lost.
      */
     public OptionalLong lostFrom(Mark mark) {
         if (!isOver(mark.epoch())) {

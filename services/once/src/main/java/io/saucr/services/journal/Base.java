@@ -66,8 +66,8 @@ public final class Base {
     }
 
     /**
-     * Writes the base of a turn: to a file next to it, forced, renamed, the folder forced; then older
-     * ones are deleted. Afterwards call {@link Journal#folded}.
+     * Writes the base of a turn: to a file next to it, forced, renamed, the folder forced; then
+     * older ones are deleted. Afterwards call {@link Journal#folded}.
      *
      * @param turn the newest whose changes the sections hold; forced, and larger than that of the
      *     newest base

@@ -65,7 +65,8 @@ final class LocalDisk implements Disk {
                                 + " another folder",
                         e);
             }
-            // Somebody else made it meanwhile, as folders next to each other are often made at once.
+            // Somebody else made it meanwhile, as folders next to each other are often made at
+            // once.
         }
         if (parent != null) {
             forceFolder(parent);

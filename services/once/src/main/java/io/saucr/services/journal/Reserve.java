@@ -5,10 +5,10 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * Bytes of the disk that are kept for what must continue when the disk is full: acknowledgements and
- * folding, which make room again (K13). They lie in a file of zeros. Who finds less room than that
- * on the disk takes no inputs any more and lets the reserve go; once there is room, it holds it
- * again. A start on a full disk lets it go, too. Any thread.
+ * Bytes of the disk that are kept for what must continue when the disk is full: acknowledgements
+ * and folding, which make room again (K13). They lie in a file of zeros. Who finds less room than
+ * that on the disk takes no inputs any more and lets the reserve go; once there is room, it holds
+ * it again. A start on a full disk lets it go, too. Any thread.
  */
 public final class Reserve {
 

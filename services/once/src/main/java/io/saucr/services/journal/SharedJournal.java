@@ -23,10 +23,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * One journal for the partitions of a process, so that one fsync covers the turns of all (K19). It
- * lies in a folder of its own in addition to those of the partitions, each of which has its own identity
- * and bases. A record holds a turn and the tag of its partition; the position of a record in the
- * journal is what {@link Journal} calls a turn, so that recovery, cuts and what is forced are
- * decided there (K9).
+ * lies in a folder of its own in addition to those of the partitions, each of which has its own
+ * identity and bases. A record holds a turn and the tag of its partition; the position of a record
+ * in the journal is what {@link Journal} calls a turn, so that recovery, cuts and what is forced
+ * are decided there (K9).
  *
  * <p>A partition joins: the journal names it, forced, then its folder notes where its turns are,
  * forced, then turns come. It is released: its base holds all of its turns, the journal notes that

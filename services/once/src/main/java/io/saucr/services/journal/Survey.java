@@ -14,7 +14,8 @@ import java.util.function.Predicate;
 
 /**
  * What the files of a folder say before anything is changed (K9): which base serves, which segments
- * matter, and how a start would continue. A start and whoever only looks take the same one. Immutable.
+ * matter, and how a start would continue. A start and whoever only looks take the same one.
+ * Immutable.
  *
  * @param bases the turns of all bases, the newest first
  * @param baseTurn of the newest base that is whole; 0 without one

@@ -240,8 +240,8 @@ public final class OnceClient implements AutoCloseable {
     }
 
     /**
-     * Operations of earlier starts whose outcome was not told: they continue, and are told here. With
-     * a key they can be asked for by {@link #submit(String, Operation)}, too.
+     * Operations of earlier starts whose outcome was not told: they continue, and are told here.
+     * With a key they can be asked for by {@link #submit(String, Operation)}, too.
      *
      * @return by number
      */

@@ -30,8 +30,8 @@ import org.apache.zookeeper.data.ACL;
 
 /**
  * Small segments and bases in the ensemble: a znode for each, below a path of the service. What has
- * more than 16 KB lies in parts of as many bytes, in znodes next to it, and its own znode says how many
- * and with which digest; it is made last, so what it names is whole (C2). What the ensemble
+ * more than 16 KB lies in parts of as many bytes, in znodes next to it, and its own znode says how
+ * many and with which digest; it is made last, so what it names is whole (C2). What the ensemble
  * acknowledged is as safe as anything it holds. Every call waits for the ensemble; not on the
  * session's event thread. Otherwise any thread.
  */

@@ -390,9 +390,9 @@ public final class MemberFolder implements SegmentStore {
     }
 
     /**
-     * Writes a base: next to it, forced, renamed, the folder forced. Then all but two bases go, and log
-     * files with segments up to the older of these (C14). One at a time; waits for the disk, while
-     * segments continue.
+     * Writes a base: next to it, forced, renamed, the folder forced. Then all but two bases go, and
+     * log files with segments up to the older of these (C14). One at a time; waits for the disk,
+     * while segments continue.
      *
      * @param at the segment as of which it is; held, and newer than that of the newest base. The
      *     head named it, as the caller knows
@@ -459,8 +459,8 @@ public final class MemberFolder implements SegmentStore {
     }
 
     /**
-     * Begins to take a base from another member: it is written next to it, and becomes the newest base
-     * once it is complete and checked. No other base is written meanwhile; segments continue.
+     * Begins to take a base from another member: it is written next to it, and becomes the newest
+     * base once it is complete and checked. No other base is written meanwhile; segments continue.
      *
      * @param number of the segment as of which it is, above the last that is held
      * @param length of all its bytes

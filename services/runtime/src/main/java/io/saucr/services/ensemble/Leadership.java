@@ -67,8 +67,8 @@ public final class Leadership implements AutoCloseable {
     private boolean lookAgain;
 
     /**
-     * A start must not continue: its head is another's, gone or unreadable, or the ensemble does not
-     * allow it.
+     * A start must not continue: its head is another's, gone or unreadable, or the ensemble does
+     * not allow it.
      */
     public static final class RefusedException extends Exception {
 

@@ -8,9 +8,9 @@ import org.apache.zookeeper.common.PathUtils;
 
 /**
  * Where services answer, as {@link Leadership} writes it below their paths. A name is a hint only:
- * who really answers there says so in its HELLO, and channels continue while the ensemble is away, at
- * the address that was known last. All of a process with the same ensemble, timeout and credentials
- * share one thread and one session, {@link NameWatch}. Any thread.
+ * who really answers there says so in its HELLO, and channels continue while the ensemble is away,
+ * at the address that was known last. All of a process with the same ensemble, timeout and
+ * credentials share one thread and one session, {@link NameWatch}. Any thread.
  */
 public final class Names implements AutoCloseable {
 

@@ -13,8 +13,8 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * What one member of a service with standbys asks of the ensemble: the head, who holds it, and
- * in addition to those of {@link HeadNode}
+ * What one member of a service with standbys asks of the ensemble: the head, who holds it, and in
+ * addition to those of {@link HeadNode}
  *
  * <pre>
  * challenge   persistent: who doubts that the primary lives; written by standbys, watched by the primary

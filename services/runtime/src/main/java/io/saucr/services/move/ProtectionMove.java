@@ -40,8 +40,8 @@ import java.util.TreeSet;
 
 /**
  * Moves a service that is stopped from {@code Protection.local()} to {@code Protection.standby()},
- * or back. The birth stays, so clients and peers continue as after a restart: each message is consumed
- * exactly once (K11, K14).
+ * or back. The birth stays, so clients and peers continue as after a restart: each message is
+ * consumed exactly once (K11, K14).
  *
  * <p>First a new folder is written and synced. Then one conditional write of the head hands the
  * service over (C5), and that is the step which counts: before it the old folder is the service's,

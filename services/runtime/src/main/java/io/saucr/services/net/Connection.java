@@ -43,7 +43,10 @@ public final class Connection extends Wire<Signal.Arrived> {
     /** What an ack and a small message take. */
     private static final int FIRST_BYTES = 256;
 
-    /** What a frame costs in memory in addition to its bytes, roughly: a flood of tiny ones counts, too. */
+    /**
+     * What a frame costs in memory in addition to its bytes, roughly: a flood of tiny ones counts,
+     * too.
+     */
     private static final int OBJECT_BYTES = 64;
 
     /** So many keep-alives beyond those that its preface announced are no flood. */

@@ -4,7 +4,9 @@ import io.saucr.services.journal.Base;
 import java.io.IOException;
 import java.util.List;
 
-/** All collections as of one turn; turns may continue while it is written. Immutable, any thread. */
+/**
+ * All collections as of one turn; turns may continue while it is written. Immutable, any thread.
+ */
 public final class StateSnapshot {
 
     record Part(Table table, Table.Version version) {}

@@ -96,8 +96,8 @@ public final class Engine {
      *
      * @param guard ended by the caller, after the engine
      * @param threads give its turns their thread, which may be one of several services'
-     * @param owner hears once why the engine must not continue, on any thread of it, and must not wait
-     *     for its end; no step begins after that
+     * @param owner hears once why the engine must not continue, on any thread of it, and must not
+     *     wait for its end; no step begins after that
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      * @throws IOException where what survived cannot be read; says what to do. Nothing is left
      */

@@ -81,8 +81,8 @@ public final class OutputCalls {
     }
 
     /**
-     * Makes a call, now and again until it returns; one that is under way continues instead. Only for
-     * turns that are final (K4), so that no other output ever has its number.
+     * Makes a call, now and again until it returns; one that is under way continues instead. Only
+     * for turns that are final (K4), so that no other output ever has its number.
      *
      * @param number of the output
      * @param id of the output, the same across starts

@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A service's writes to its ensemble: outputs that a once client makes, with the output's id as the
  * key, so that one which is made again by a later start happens once (E10). Its records lie in a
- * folder within the service's, or in the service's state where standbys continue with it: then a write
- * is sent once the head covers the turn that noted it (C7), and what a deposed primary still has
- * under way is fenced as a dead start's (E3, E5). The client is opened by the first write. Turn
+ * folder within the service's, or in the service's state where standbys continue with it: then a
+ * write is sent once the head covers the turn that noted it (C7), and what a deposed primary still
+ * has under way is fenced as a dead start's (E3, E5). The client is opened by the first write. Turn
  * thread; {@link #close} by any thread, after which nothing is written.
  */
 public final class OwnWrites implements AutoCloseable {
@@ -55,8 +55,9 @@ public final class OwnWrites implements AutoCloseable {
     }
 
     /**
-     * A life has ended. Writes under way continue, and one that the next life finds open is the same
-     * (E10); but a client whose notes were in the state that is over begins anew with the next.
+     * A life has ended. Writes under way continue, and one that the next life finds open is the
+     * same (E10); but a client whose notes were in the state that is over begins anew with the
+     * next.
      */
     synchronized void release() {
         if (client != null && turns.onceNotes().isPresent()) {

@@ -235,8 +235,8 @@ public final class TestService extends Node {
     }
 
     /**
-     * Steps until nothing happens, and lets it write its base (K10), as it does on its own once many
-     * turns are behind it.
+     * Steps until nothing happens, and lets it write its base (K10), as it does on its own once
+     * many turns are behind it.
      */
     public void fold() {
         world().run();

@@ -94,8 +94,8 @@ public final class Primary {
         /**
          * Out of office.
          *
-         * @param stops whether the member must not continue as a standby either, as its head is gone,
-         *     went back, or is of another birth
+         * @param stops whether the member must not continue as a standby either, as its head is
+         *     gone, went back, or is of another birth
          */
         record Over(String reason, boolean stops) implements Action {}
     }

@@ -10,9 +10,9 @@ import io.saucr.services.ValueState;
 import java.util.List;
 
 /**
- * Multiplies two matrices, row by row, and continues after a crash where it was: {@link PlainProduct}
- * as a chain of turns, one for each row. A long computation has to be one, as state is saved
- * between turns.
+ * Multiplies two matrices, row by row, and continues after a crash where it was: {@link
+ * PlainProduct} as a chain of turns, one for each row. A long computation has to be one, as state
+ * is saved between turns.
  */
 public final class Product implements Service {
 

@@ -25,9 +25,9 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
 /**
- * A payer, a payee and their client on three machines that can be broken, next to a ZooKeeper server
- * that can't be, and what was seen of them outside. The payer reaches that server through a line,
- * on which its writes can be held. One thread.
+ * A payer, a payee and their client on three machines that can be broken, next to a ZooKeeper
+ * server that can't be, and what was seen of them outside. The payer reaches that server through a
+ * line, on which its writes can be held. One thread.
  */
 final class CrashWorld implements AutoCloseable {
 
