@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
@@ -37,11 +38,11 @@ class GroupNodeTest {
     private static final class Reader implements HeadNode.Listener<GroupHead> {
 
         volatile GroupNode node;
-        volatile int reads;
+        final AtomicInteger reads = new AtomicInteger();
 
         @Override
         public void read(Optional<GroupHead> head, int version) {
-            reads++;
+            reads.incrementAndGet();
         }
 
         @Override
@@ -115,7 +116,7 @@ class GroupNodeTest {
         try (GroupNode node = node()) {
             thread.execute(node::read);
             // The one above, and the one that the new connection asks for.
-            await().until(() -> reader.reads >= 2);
+            await().until(() -> reader.reads.get() >= 2);
             CountDownLatch expired = new CountDownLatch(1);
             thread.execute(
                     () -> {
@@ -129,7 +130,7 @@ class GroupNodeTest {
             await().until(() -> thread.getQueue().size() == 3);
             expired.countDown();
             // In the next session, behind the late answer.
-            await().until(() -> reader.reads >= 3);
+            await().until(() -> reader.reads.get() >= 3);
             awaitShown(node, "127.0.0.1:1");
         }
     }

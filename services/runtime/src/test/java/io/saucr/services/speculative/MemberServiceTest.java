@@ -615,7 +615,11 @@ class MemberServiceTest {
         Member hotels = new Member("hotels");
         Member cars = new Member("cars");
         // Who joins coordinates.
-        Awaited.until("cars coordinates", () -> cars.service.guard().coordinates());
+        Awaited.until(
+                "cars coordinates",
+                () ->
+                        cars.service.guard().coordinates()
+                                && !hotels.service.guard().coordinates());
         Client ann = client("trips");
         get(book(ann, 1, "hotels"));
         Client bob = client("hotels");
