@@ -108,6 +108,9 @@ class ReplayServiceTest {
         }
 
         private Ticket deep(long depth) {
+            if (depth == Long.MAX_VALUE) {
+                return new Ticket(0, depth);
+            }
             Ticket below = deep(depth + 1);
             return new Ticket(below.number() + 1, depth);
         }
