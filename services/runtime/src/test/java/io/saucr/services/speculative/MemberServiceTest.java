@@ -617,9 +617,7 @@ class MemberServiceTest {
         // Who joins coordinates.
         Awaited.until(
                 "cars coordinates",
-                () ->
-                        cars.service.guard().coordinates()
-                                && !hotels.service.guard().coordinates());
+                () -> cars.service.guard().coordinates() && !hotels.service.guard().coordinates());
         Client ann = client("trips");
         get(book(ann, 1, "hotels"));
         Client bob = client("hotels");
