@@ -246,9 +246,9 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.PurgeTxnLog$1MyFileFilter",
                             named("accept"),
                             FileIsPurged.class),
-                    // A copy of a snapshot next to the logs, or of a log next to the snapshots, is
-                    // no
-                    // sign of two folders that were mixed up.
+                    // A copy of a snapshot next to the logs, or of a log next to the snapshots,
+                    // does
+                    // not show that two folders were mixed up.
                     new Point(
                             "org.apache.zookeeper.server.persistence.FileTxnSnapLog$1",
                             named("accept"),

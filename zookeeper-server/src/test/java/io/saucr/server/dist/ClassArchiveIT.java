@@ -1,8 +1,8 @@
 package io.saucr.server.dist;
 
+import static io.saucr.server.PatientWaits.await;
 import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.server.dist.Scripts.Result;
 import java.io.IOException;

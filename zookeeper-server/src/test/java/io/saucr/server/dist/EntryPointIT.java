@@ -1,8 +1,8 @@
 package io.saucr.server.dist;
 
+import static io.saucr.server.PatientWaits.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.HttpURLConnection;

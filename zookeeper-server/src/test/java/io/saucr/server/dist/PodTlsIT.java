@@ -1,7 +1,7 @@
 package io.saucr.server.dist;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.file.Files;

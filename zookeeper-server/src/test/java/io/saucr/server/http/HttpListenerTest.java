@@ -1,8 +1,8 @@
 package io.saucr.server.http;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.server.admin.AdminKeys;
 import io.saucr.server.admin.AdminTls;

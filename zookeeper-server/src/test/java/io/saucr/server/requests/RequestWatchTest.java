@@ -1,8 +1,8 @@
 package io.saucr.server.requests;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.sun.management.ThreadMXBean;
 import io.saucr.core.Mode;

@@ -1,7 +1,7 @@
 package io.saucr.server.requests;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.server.requests.SlowRequest.Replication;
 import java.time.Duration;

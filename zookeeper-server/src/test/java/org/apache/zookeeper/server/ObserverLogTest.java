@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.io.File;
 import java.io.IOException;

@@ -3,6 +3,7 @@ package org.apache.zookeeper.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.server.PatientWaits;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -17,7 +18,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
-import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,7 +66,7 @@ class ReadAheadChannelTest {
     private Connection connection;
 
     private static ConditionFactory soon() {
-        return Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
+        return PatientWaits.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
     }
 
     @BeforeEach

@@ -2,6 +2,7 @@ package org.apache.zookeeper.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.server.PatientWaits;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -15,7 +16,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.proto.ConnectRequest;
 import org.apache.zookeeper.proto.RequestHeader;
-import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
 /**
@@ -84,7 +84,7 @@ class RecordingServer extends ZooKeeperServer implements BatchingServer {
     }
 
     static ConditionFactory soon() {
-        return Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
+        return PatientWaits.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
     }
 
     static byte[] join(byte[]... parts) {

@@ -1,8 +1,8 @@
 package org.apache.zookeeper.server;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.apache.zookeeper.server.RecordingServer.frame;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;

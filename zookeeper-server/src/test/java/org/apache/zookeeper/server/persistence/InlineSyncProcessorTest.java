@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server.persistence;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.core.Mode;
 import io.saucr.core.log.LleMap;

@@ -9,6 +9,7 @@ import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.Markers;
 import io.saucr.core.log.ProposalTag;
 import io.saucr.core.quorum.View;
+import io.saucr.server.PatientWaits;
 import io.saucr.server.metrics.LogMetrics;
 import io.saucr.server.runtime.FlushCause;
 import java.io.File;
@@ -32,7 +33,6 @@ import org.apache.zookeeper.txn.CreateTxn;
 import org.apache.zookeeper.txn.TxnDigest;
 import org.apache.zookeeper.txn.TxnHeader;
 import org.apache.zookeeper.util.ServiceUtils;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -394,10 +394,10 @@ class SaucrTxnLogTest {
     void r11TheBackgroundForcesAndMarksNothing() throws Exception {
         open("10ms", NEVER);
         write(FIRST, FAST);
-        Awaitility.await().atMost(PATIENCE).until(() -> metrics.forces() > 0);
+        PatientWaits.await().atMost(PATIENCE).until(() -> metrics.forces() > 0);
         write(FIRST + 1, FAST);
         long forces = metrics.forces();
-        Awaitility.await().atMost(PATIENCE).until(() -> metrics.forces() > forces);
+        PatientWaits.await().atMost(PATIENCE).until(() -> metrics.forces() > forces);
         assertThat(metrics.flushes()).isZero();
         assertThat(onDisk().crashedInFastMode()).isTrue();
         assertThat(onDisk().fastSwitch()).isEqualTo(FIRST);
@@ -407,7 +407,7 @@ class SaucrTxnLogTest {
     void r13AnIdleLogIsMarkedAndTheNextFastEntryIsTheFirstOne() throws Exception {
         open(NEVER, "20ms");
         write(FIRST, FAST);
-        Awaitility.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
+        PatientWaits.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
         assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST);
         write(FIRST + 1, FAST);
         assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 1);
@@ -417,16 +417,16 @@ class SaucrTxnLogTest {
     void aLogThatSomebodyRemovesIsNoticedWhileItIsIdleAndWhileItIsWritten() throws Exception {
         open(NEVER, "20ms");
         write(FIRST, FAST);
-        Awaitility.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
+        PatientWaits.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
         assertThat(log.isRemoved()).isFalse();
         Files.delete(version().resolve(TxnLogFormat.fileName(FIRST)));
-        Awaitility.await().atMost(PATIENCE).until(() -> log.isRemoved());
+        PatientWaits.await().atMost(PATIENCE).until(() -> log.isRemoved());
 
         snapLog.close();
         open(NEVER, NEVER);
         write(FIRST + 1, FAST);
         Files.delete(version().resolve(TxnLogFormat.fileName(FIRST + 1)));
-        Awaitility.await().atMost(PATIENCE).until(() -> log.isRemoved());
+        PatientWaits.await().atMost(PATIENCE).until(() -> log.isRemoved());
         assertThat(exits).isEmpty();
     }
 
@@ -462,7 +462,7 @@ class SaucrTxnLogTest {
     void anIdleFlushIsCountedAndAnotherOneIsTold() throws Exception {
         open(NEVER, "20ms");
         write(FIRST, FAST);
-        Awaitility.await().atMost(PATIENCE).until(() -> metrics.flushes() == 1);
+        PatientWaits.await().atMost(PATIENCE).until(() -> metrics.flushes() == 1);
         assertThat(metrics.flushesByCause()).containsEntry("idle", 1L);
         assertThat(metrics.recentFlushes().all()).isEmpty();
 
@@ -494,7 +494,7 @@ class SaucrTxnLogTest {
 
     /** The thread of this log, when it is parked. */
     private Thread background() {
-        return Awaitility.await()
+        return PatientWaits.await()
                 .atMost(PATIENCE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(1))
@@ -627,14 +627,14 @@ class SaucrTxnLogTest {
         openWithIdentity();
         write(FIRST, SLOW);
         write(FIRST + 1, SLOW);
-        Awaitility.await().atMost(PATIENCE).until(() -> extent() == FIRST + 1);
+        PatientWaits.await().atMost(PATIENCE).until(() -> extent() == FIRST + 1);
         write(FIRST + 2, SLOW);
-        Awaitility.await().atMost(PATIENCE).until(() -> extent() == FIRST + 2);
+        PatientWaits.await().atMost(PATIENCE).until(() -> extent() == FIRST + 2);
         assertThat(onDisk().latestOnDisk()).isZero();
         assertThat(log.truncate(FIRST)).isTrue();
         assertThat(extent()).isEqualTo(FIRST);
         write(FIRST + 0x1_0000_0000L, SLOW);
-        Awaitility.await().atMost(PATIENCE).until(() -> extent() == FIRST + 0x1_0000_0000L);
+        PatientWaits.await().atMost(PATIENCE).until(() -> extent() == FIRST + 0x1_0000_0000L);
     }
 
     /** Else a file that is gone within a second would not be missed. */
@@ -699,7 +699,7 @@ class SaucrTxnLogTest {
             write(zxid, FAST);
             if (zxid % 10 == 0) {
                 // However busy the machine is, so often the flush has the time that it needs.
-                Awaitility.await()
+                PatientWaits.await()
                         .atMost(PATIENCE)
                         .pollDelay(Duration.ZERO)
                         .pollInterval(Duration.ofMillis(1))
@@ -757,7 +757,7 @@ class SaucrTxnLogTest {
         log.rollLog();
         disk.refuseNext(MomentaryDisk.Operation.FORCE);
         write(FIRST + 1, FAST);
-        Awaitility.await().atMost(PATIENCE).until(() -> !exits.isEmpty());
+        PatientWaits.await().atMost(PATIENCE).until(() -> !exits.isEmpty());
         claimsNothingAndEnds(FIRST);
     }
 

@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server.quorum;
 
+import static io.saucr.server.PatientWaits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.server.requests.RequestWatch;
 import io.saucr.server.requests.SlowRequests;

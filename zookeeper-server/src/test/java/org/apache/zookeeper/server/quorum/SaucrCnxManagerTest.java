@@ -8,6 +8,7 @@ import io.saucr.core.recovery.RecoveryMessage;
 import io.saucr.core.recovery.RecoveryMessage.LleQuery;
 import io.saucr.core.recovery.RecoveryMessage.SnapshotPart;
 import io.saucr.core.recovery.RecoveryWire;
+import io.saucr.server.PatientWaits;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.net.InetAddress;
@@ -33,7 +34,6 @@ import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthLearner;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -262,7 +262,7 @@ class SaucrCnxManagerTest {
     /** Each connection has a thread until it is taken or refused. */
     private static void awaitEndOfGreeting(Socket socket) {
         String thread = "Greeting-" + socket.getLocalSocketAddress();
-        Awaitility.await()
+        PatientWaits.await()
                 .atMost(Duration.ofMinutes(1))
                 .until(
                         () ->
@@ -374,7 +374,7 @@ class SaucrCnxManagerTest {
         channel.toSend(OUTSIDE, vote(1));
         assertThat(in.readInt()).isEqualTo(vote(1).remaining());
         socket.close();
-        Awaitility.await()
+        PatientWaits.await()
                 .atMost(Duration.ofMinutes(1))
                 .untilAsserted(
                         () -> {
@@ -496,7 +496,7 @@ class SaucrCnxManagerTest {
         over.set(true);
         tidies.join();
         assertThat(failures).isEmpty();
-        Awaitility.await()
+        PatientWaits.await()
                 .atMost(Duration.ofMinutes(1))
                 .untilAsserted(
                         () -> {
@@ -528,7 +528,7 @@ class SaucrCnxManagerTest {
         connectAsManyAsMay();
         // Nobody reads, so that the queues fill when the sockets' buffers are full.
         SnapshotPart large = large(1);
-        Awaitility.await()
+        PatientWaits.await()
                 .atMost(Duration.ofMinutes(1))
                 .until(
                         () -> {
