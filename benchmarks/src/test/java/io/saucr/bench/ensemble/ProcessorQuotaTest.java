@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ class ProcessorQuotaTest {
         Process loop = new ProcessBuilder("sh", "-c", "while :; do :; done").start();
         try {
             ProcessorQuota quota = ProcessorQuota.of(0.01, List.of(loop.pid()));
-            Awaitility.await().until(() -> quota.stops() > 0);
+            Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> quota.stops() > 0);
             quota.close();
             assertThat(loop.isAlive()).isTrue();
             assertThat(quota.stops()).as("its group is gone").isZero();

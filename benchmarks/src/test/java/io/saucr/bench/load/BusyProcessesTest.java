@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,9 @@ class BusyProcessesTest {
             assertThat(children()).hasSize(before.size() + 2);
             busy.requireAlive();
         }
-        Awaitility.await().until(() -> children().size() <= before.size());
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> children().size() <= before.size());
     }
 
     @Test
@@ -30,7 +33,7 @@ class BusyProcessesTest {
             ProcessHandle started =
                     children().stream().filter(each -> !before.contains(each)).findFirst().get();
             started.destroyForcibly();
-            Awaitility.await().until(() -> !started.isAlive());
+            Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> !started.isAlive());
             assertThatThrownBy(busy::requireAlive)
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("keeps the machine busy has ended");

@@ -52,7 +52,9 @@ class RawSessionsIT {
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
                         CreateMode.PERSISTENT);
             }
-            Awaitility.await().until(() -> watchers.notifications() >= 20 * 7);
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
+                    .until(() -> watchers.notifications() >= 20 * 7);
             assertThat(watchers.notifications()).isEqualTo(20 * 7);
             assertThat(idle.notifications() + watches.notifications()).isZero();
 
@@ -62,6 +64,7 @@ class RawSessionsIT {
             idle.requireOpen();
             ensemble.server(1).kill();
             Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
                     .untilAsserted(
                             () ->
                                     assertThatThrownBy(idle::requireOpen)
