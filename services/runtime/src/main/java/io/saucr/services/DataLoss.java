@@ -13,7 +13,7 @@ import java.util.Optional;
  * <ul>
  *   <li>A former holder that comes back with what is lost follows the new birth, as all other
  *       members do. What it has behind the loss is put aside in its folder, and never counts again.
- *   <li>Clients and services that met the old birth hear that it is gone: what they sent to it, and
+ *   <li>Clients and services that met the old birth hear that it is lost: what they sent to it, and
  *       had no ack of, comes back to them, "perhaps consumed". What waited in outboxes comes back
  *       to the service itself.
  * </ul>

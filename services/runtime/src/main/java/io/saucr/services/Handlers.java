@@ -47,7 +47,7 @@ public interface Handlers {
 
     /**
      * Takes questions that have no answer: the receiver put the message aside or answered by
-     * another type, is gone for good, or did not answer in time. Each question has an answer or
+     * another type, is lost for good, or did not answer in time. Each question has an answer or
      * comes here, once. Each type with {@link #answer} has one.
      */
     <C extends Continuation<?>> void unanswered(

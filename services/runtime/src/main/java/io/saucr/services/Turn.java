@@ -17,7 +17,7 @@ public interface Turn {
 
     /**
      * Sends a message to a service, this one included: exactly once, in the order of sending to
-     * that service. It never waits and never fails because the other is away; if the other is gone
+     * that service. It never waits and never fails because the other is away; if the other is lost
      * for good, the message comes back as {@link Returned} (K15).
      *
      * @param service its name
@@ -55,7 +55,7 @@ public interface Turn {
     boolean acked(Sent sent);
 
     /**
-     * Answers whoever sent the message of this turn: a service gets the answer as a message, a
+     * Answers the one that sent the message of this turn: a service gets the answer as a message, a
      * client as what its call returns.
      *
      * @throws IllegalStateException where nobody waits, as with timers, or was answered before, or
@@ -73,9 +73,9 @@ public interface Turn {
     Caller detach();
 
     /**
-     * Answers whoever sent the message of an earlier turn. A client that asked with a birth of its
-     * own gets it also after its restart; one without, while it is still connected. A generation
-     * that is gone gets nothing, and neither does the one that has its name now (K11).
+     * Answers the one that sent the message of an earlier turn. A client that asked with a birth of
+     * its own gets it also after its restart; one without, while it is still connected. A
+     * generation that is lost gets nothing, and neither does the one that has its name now (K11).
      *
      * @throws IllegalArgumentException where that caller was answered, or is not one of this
      *     service

@@ -97,7 +97,7 @@ final class InfinispanNode {
                 out.writeUTF(found == null ? "" : found);
             }
         } catch (IOException e) {
-            // Who asked is gone.
+            // The caller has closed its end.
         }
     }
 }

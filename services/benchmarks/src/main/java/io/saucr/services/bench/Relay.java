@@ -54,7 +54,7 @@ final class Relay implements AutoCloseable {
                 Socket from = listening.accept();
                 daemon(() -> connect(from));
             } catch (IOException e) {
-                // It was closed, or the caller is gone already.
+                // It was closed, or the caller has closed its end.
             }
         }
     }
@@ -104,7 +104,7 @@ final class Relay implements AutoCloseable {
                             out.write(due.bytes().array());
                         }
                     } catch (IOException | InterruptedException e) {
-                        // The other end is gone: so is this one.
+                        // The other end is closed: so is this one.
                     }
                     close(from);
                     close(to);

@@ -44,7 +44,7 @@ public sealed interface Action {
     record Release(long stream, long upTo) implements Action {}
 
     /**
-     * Prove that this start is still in office, by what begins after this, and tell {@link
+     * Prove that this start is still primary, by what begins after this, and tell {@link
      * ServiceCore#proven} (C8). One proof serves all reads that were asked for when it began.
      *
      * @param read the newest that waits; asked for with each

@@ -54,7 +54,7 @@ public final class AdminCommands {
 
     /**
      * An operator gives up what waits for a name under which nobody was met, or nobody after a
-     * birth that is gone: it comes back, and was certainly not consumed.
+     * birth that is lost: it comes back, and was certainly not consumed.
      *
      * @throws IllegalArgumentException where no service of that name is known, or one is there,
      *     with a birth that can be declared gone

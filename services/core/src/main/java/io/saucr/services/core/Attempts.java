@@ -156,7 +156,7 @@ final class Attempts {
         return stopped.contains(channel);
     }
 
-    /** The channel is gone. */
+    /** The channel was removed. */
     void forget(String channel) {
         resume(channel);
         unproven.remove(channel);

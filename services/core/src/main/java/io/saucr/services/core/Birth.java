@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 
 /**
  * The name of one life of a service's state or of an outside client: 128 random bits, drawn when
- * its folder is made, kept as long as the folder. Whoever begins anew under an old name has another
- * birth, so that numbers given to the old one never pass for numbers of the new one (K11).
+ * its folder is made, kept as long as the folder. The one that begins anew under an old name has
+ * another birth, so that numbers given to the old one never pass for numbers of the new one (K11).
  * Immutable.
  *
  * @param high the first 64 bits

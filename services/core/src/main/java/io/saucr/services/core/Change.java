@@ -19,7 +19,7 @@ public sealed interface Change {
     record PairOver(String peer, Birth birth, String reason) implements Change {}
 
     /**
-     * The peer's birth said that this one is gone: what was numbered and not acked comes back, and
+     * The peer's birth said that this one is lost: what was numbered and not acked comes back, and
      * nothing is sent to that birth any more (K15). In a base: that it said so once.
      */
     record PairRefused(String peer, Birth birth, String reason) implements Change {}

@@ -152,8 +152,8 @@ final class Conversation {
 
     /**
      * An outside client hears the answer to its message, or why that was parked (K12), before the
-     * ack: to whoever called it the ack says that all went well. Between services no ack waits for
-     * a message, as each side's would wait for the other's.
+     * ack: to the one that called it the ack says that all went well. Between services no ack waits
+     * for a message, as each side's would wait for the other's.
      */
     private boolean mayAck(Peer peer) {
         return !peer.outside || Math.max(transmitted, peer.floor()) >= sentToward;

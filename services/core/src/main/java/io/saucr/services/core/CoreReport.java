@@ -80,7 +80,7 @@ public final class CoreReport {
         return all;
     }
 
-    /** Services that say that this one's birth is gone, with what to do (K15). */
+    /** Services that say that this one's birth is lost, with what to do (K15). */
     public Map<String, String> refusedBy() {
         Map<String, String> reasons = new TreeMap<>();
         for (Peer peer : past.peers.values()) {

@@ -7,7 +7,7 @@ package io.saucr.services.core;
  * @param outside every turn up to this one is final
  * @param group every turn up to this one may be heard by members of the service's group; not less
  *     than {@code outside}
- * @param reads this start was in office after every read up to this one was asked for (C8)
+ * @param reads this start was primary after every read up to this one was asked for (C8)
  */
 public record Finals(long outside, long group, long reads) {
 

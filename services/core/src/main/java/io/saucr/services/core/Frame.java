@@ -80,7 +80,7 @@ public sealed interface Frame {
      * The pair of births is over, as its other end does not know it, or declared the birth gone
      * (K11, K15).
      *
-     * @param birth the one of the two that is gone
+     * @param birth the one of the two that is lost
      */
     record Gone(Birth birth) implements Frame {}
 

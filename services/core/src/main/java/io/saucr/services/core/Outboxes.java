@@ -33,7 +33,7 @@ final class Outboxes {
     /** Streams with messages that a start might need. */
     private final TreeMap<Long, Peer> owners = new TreeMap<>();
 
-    /** What comes back from peers that are gone, in its order (K15). */
+    /** What comes back from peers that are lost, in its order (K15). */
     private final Deque<Drain> drains = new ArrayDeque<>();
 
     /** Peers whose beginning has room and whose rest is in a file. */
@@ -112,7 +112,7 @@ final class Outboxes {
             return;
         }
         if (peer.floor() >= peer.lastInFile) {
-            // Whoever is stored next begins another: nothing of this one is needed.
+            // The one that is stored next begins another: nothing of this one is needed.
             let(peer);
         } else {
             over.merge(peer.stream, peer.floor(), Math::max);

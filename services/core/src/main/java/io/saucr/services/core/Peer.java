@@ -41,7 +41,7 @@ final class Peer {
     long sent;
     long heardMillis;
 
-    /** The birth that said that this service's is gone, or null (K15). */
+    /** The birth that said that this service's is lost, or null (K15). */
     Birth refusedBy;
 
     final List<Birth> gone = new ArrayList<>();

@@ -143,7 +143,7 @@ public final class ServiceCore {
     }
 
     /**
-     * From now on the answer of a query waits for a proof that this start was in office after the
+     * From now on the answer of a query waits for a proof that this start was primary after the
      * query came, as {@link Action.Prove} says (C8): elsewhere another start may have gone on, and
      * this one would answer by what is over. Before {@link #begin}.
      */
@@ -598,7 +598,7 @@ public final class ServiceCore {
         return state.unlessHalted(out);
     }
 
-    /** A link is gone. What was sent over it and not acked is sent again over the next (K6). */
+    /** A link is closed. What was sent over it and not acked is sent again over the next (K6). */
     public List<Action> linkDown(Link link) {
         expectIdle();
         List<Action> out = new ArrayList<>();

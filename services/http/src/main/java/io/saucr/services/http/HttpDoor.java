@@ -62,9 +62,10 @@ import org.slf4j.LoggerFactory;
  * key</td></tr>
  * </table>
  *
- * <p>Plain HTTP, and nobody is asked who he is: whoever reaches it is a client without a name. Put
- * something before it that is, where others than this machine reach it. What it holds is bounded:
- * the requests under way, their bodies, and the time that a body may take to come. Any thread.
+ * <p>Plain HTTP, and nobody is asked who he is: the one that reaches it is a client without a name.
+ * Put something before it that is, where others than this machine reach it. What it holds is
+ * bounded: the requests under way, their bodies, and the time that a body may take to come. Any
+ * thread.
  */
 public final class HttpDoor implements Http.Served {
 

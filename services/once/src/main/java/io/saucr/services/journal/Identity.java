@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * What a folder says of itself (K11, K14). Text, so that an operator can read it, with a checksum,
- * so that nothing continues from a damaged one. Immutable.
+ * What a folder says about itself (K11, K14). Text, so that an operator can read it, with a
+ * checksum, so that nothing continues from a damaged one. Immutable.
  *
  * @param birth of the folder
  * @param name of the service or client

@@ -271,7 +271,7 @@ public final class OutboxFiles {
     }
 
     /**
-     * Whoever recovered needs the messages of a stream behind this count.
+     * The one that recovered needs the messages of a stream behind this count.
      *
      * @throws RefusedFolderException where they are not there
      */
@@ -284,7 +284,8 @@ public final class OutboxFiles {
     }
 
     /**
-     * As {@link #expect}, of what the base names; for whoever did not write what came above it.
+     * As {@link #expect}, of what the base names; for the one that did not write what came above
+     * it.
      *
      * @throws RefusedFolderException where they are not there
      */

@@ -14,10 +14,10 @@ final class OutboxStream {
     final long number;
     final Deque<Segment> segments = new ArrayDeque<>();
 
-    /** Whose successors are gone: nobody needs them, and they were not deleted, or came back. */
+    /** Whose successors are deleted: nobody needs them, and they were not deleted, or came back. */
     final List<Path> leftOver = new ArrayList<>();
 
-    /** Of the newest file, or that which a base named and which is gone. */
+    /** Of the newest file, or that which a base named and which is lost. */
     long index;
 
     int checksum;

@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 
 /**
  * What the files of a folder say before anything is changed (K9): which base serves, which segments
- * matter, and how a start would continue. A start and whoever only looks take the same one.
+ * matter, and how a start would continue. A start and the one that only looks take the same one.
  * Immutable.
  *
  * @param bases the turns of all bases, the newest first

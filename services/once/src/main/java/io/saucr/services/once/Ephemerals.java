@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what {@link Declarations} asks for, in the client's session, and tells whoever declared
+ * Does what {@link Declarations} asks for, in the client's session, and tells the one that declared
  * (E7). A declaration comes here once it is forced. One with other data is a withdrawal, and then a
  * new one. Used by the client's thread alone.
  */

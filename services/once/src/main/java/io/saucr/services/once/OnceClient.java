@@ -327,8 +327,8 @@ public final class OnceClient implements AutoCloseable {
     /**
      * The ephemeral of this path is none of the client's any more.
      *
-     * @return completes once the node of this session is gone, and none comes any more; a node of
-     *     an earlier session stays until the servers end that. Exceptionally with {@link
+     * @return completes once the node of this session is removed, and none comes any more; a node
+     *     of an earlier session stays until the servers end that. Exceptionally with {@link
      *     IllegalArgumentException} where it is not declared, and with {@link KeeperException}
      *     where the ensemble refuses to delete it
      */

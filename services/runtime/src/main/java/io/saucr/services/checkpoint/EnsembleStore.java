@@ -427,7 +427,7 @@ public final class EnsembleStore implements SharedStore {
                     try {
                         session.delete(path + "/" + name, -1);
                     } catch (KeeperException.NoNodeException e) {
-                        // It is gone, as it is to be.
+                        // It is removed, as it is to be.
                     }
                     return name;
                 });

@@ -179,7 +179,7 @@ public final class FolderStore implements SharedStore {
                             + ": it is damaged, or another program's. It was left as it is; take it"
                             + " out of the folder");
         }
-        // Also where it is there: whoever wrote it may not have come to force it.
+        // Also where it is there: the one that wrote it may not have come to force it.
         put(file, to -> to.write(segment.toWrite(), 0));
     }
 
@@ -255,7 +255,7 @@ public final class FolderStore implements SharedStore {
         return SegmentName.checked(id, Segment.decode(content(file)), service, birth);
     }
 
-    /** On disk, also where whoever gave them did not come to force them. */
+    /** On disk, also where the one that gave them did not come to force them. */
     private List<String> names() throws IOException {
         if (onlyRead) {
             return disk.exists(folder) ? disk.list(folder) : List.of();

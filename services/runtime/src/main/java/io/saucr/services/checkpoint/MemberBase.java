@@ -194,7 +194,7 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs, long bytes)
         try {
             return fields(path, number, bytes, service, birth, new DataInputStream(content));
         } catch (IllegalArgumentException | EOFException e) {
-            // Its checksums fit: whoever wrote it did not mean it as a base of ours.
+            // Its checksums fit: the one that wrote it did not mean it as a base of ours.
             throw new RefusedFolderException(
                     path, -1, "the base says what none says: " + e.getMessage() + ". " + ADVICE);
         }

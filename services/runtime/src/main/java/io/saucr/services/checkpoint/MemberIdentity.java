@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 
 /**
- * What a member's folder says of itself. Text, so that an operator can read it, with a checksum, so
- * that nothing continues from a damaged one. Immutable.
+ * What a member's folder says about itself. Text, so that an operator can read it, with a checksum,
+ * so that nothing continues from a damaged one. Immutable.
  *
  * @param member 16 hex digits, drawn when the folder was made
  * @param service whose member it is

@@ -11,7 +11,7 @@ import java.util.zip.CRC32C;
 
 /**
  * What the turns of one checkpoint changed, as it lies on disks and goes to standbys: written once
- * (C2), and chained to the segment before by that one's digest, so that whoever knows the last
+ * (C2), and chained to the segment before by that one's digest, so that the one that knows the last
  * digest can vouch for the whole chain (C4). Immutable; any thread.
  *
  * <p>The bytes, big endian:
@@ -81,7 +81,7 @@ public final class Segment {
     /**
      * Makes a segment.
      *
-     * @param header what it says of itself
+     * @param header what it says about itself
      * @param body what its turns changed, at most {@link #LARGEST_BODY_BYTES}; no bytes exactly
      *     where it holds no turn
      * @throws IllegalArgumentException where the body is too large, or does not fit the turns

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * What a segment says of itself before its body. Its bytes are part of the format that {@link
+ * What a segment says about itself before its body. Its bytes are part of the format that {@link
  * Segment} describes. Immutable.
  *
  * @param service its name, 1 to 255 characters on one line
@@ -264,7 +264,7 @@ public record SegmentHeader(
                     HexFormat.of().formatHex(previous),
                     named);
         } catch (CharacterCodingException | IllegalArgumentException e) {
-            // The checksum fits: whoever wrote this did not mean it as a segment of ours.
+            // The checksum fits: the one that wrote this did not mean it as a segment of ours.
             throw garbled(BIRTH_AT, "its header says what none says: " + e.getMessage());
         }
     }

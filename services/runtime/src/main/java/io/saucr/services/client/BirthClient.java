@@ -244,7 +244,7 @@ public final class BirthClient implements Client {
     private void fail(String reason) {
         over = reason;
         losses.end(reason);
-        // Whoever is not in the set yet looks at the reason after it is.
+        // The one that is not in the set yet looks at the reason after it is.
         calls.forEach(it -> it.completeExceptionally(new ServiceException(reason)));
     }
 

@@ -82,7 +82,7 @@ public final class ClientTurns implements Endpoint {
     /** What came meanwhile, in its order. */
     private final ArrayDeque<Held> held = new ArrayDeque<>();
 
-    /** Calls up to this one were sent to a birth of the service that is gone; 0 for none. */
+    /** Calls up to this one were sent to a birth of the service that is lost; 0 for none. */
     private long orphaned;
 
     private record Held(Link link, Frame frame) {}
@@ -207,7 +207,7 @@ public final class ClientTurns implements Endpoint {
      * @param about what it is, should its reply be lost
      * @param answer completed by the service's answer, where one is wanted
      * @param consumed completed once the turn that consumed it is final; both fail with {@link
-     *     ServiceException} where the service put it aside or is gone
+     *     ServiceException} where the service put it aside or is lost
      */
     public void call(
             Body message,
@@ -364,7 +364,7 @@ public final class ClientTurns implements Endpoint {
         done.forEach(waiting::remove);
     }
 
-    /** What a birth consumed that is gone is answered no more; the rest comes back (K15). */
+    /** What a birth consumed that is lost is answered no more; the rest comes back (K15). */
     private void failOrphans() {
         for (Map.Entry<Long, Waiting> each :
                 List.copyOf(waiting.headMap(orphaned, true).entrySet())) {

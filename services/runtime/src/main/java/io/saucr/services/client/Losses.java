@@ -57,7 +57,7 @@ public final class Losses {
     /** What is asked again and has no answer yet has none any more. */
     public void end(String reason) {
         over = reason;
-        // Whoever is not in the set yet looks at the reason after it is.
+        // The one that is not in the set yet looks at the reason after it is.
         open.forEach(it -> it.completeExceptionally(new ServiceException(reason)));
     }
 

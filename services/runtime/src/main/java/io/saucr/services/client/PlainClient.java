@@ -79,7 +79,7 @@ public final class PlainClient implements Client {
         names = follow(place, (address, head) -> asking.dial(address));
     }
 
-    /** Tells it where whoever hears an answer may wait for another one of the same client. */
+    /** Tells it where the one that hears an answer may wait for another one of the same client. */
     static <T, A> CompletableFuture<A> told(CompletableFuture<T> call, Function<T, A> answer) {
         return call.handleAsync(
                 (given, failure) -> {

@@ -401,7 +401,7 @@ public class HeadNode<H> extends EnsembleSession {
         String next = "head." + number;
         byte[] moved = ("saucr-standby-head-at 1 " + next + "\n").getBytes(UTF_8);
         List<Op> ops = new ArrayList<>();
-        // Whoever does not hold this version moves nothing.
+        // The one that does not hold this version moves nothing.
         ops.add(Op.setData(path("head"), moved, first ? version : -1));
         if (!first) {
             ops.add(Op.delete(path(current), version));
@@ -423,7 +423,7 @@ public class HeadNode<H> extends EnsembleSession {
      * Asks whether the head has a version still, as a write would (C8).
      *
      * @param answer hears it, instead of the listener: false where not, or where nobody knows. It
-     *     is of whoever asked, as one who comes later may ask the same
+     *     is of the one that asked, as one who comes later may ask the same
      */
     public final void check(int version, Consumer<Boolean> answer) {
         ZooKeeper asked = session();

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Without the ensemble a service that has its head continues: a connection that is lost, or a
  * session that expires, is opened again for as long as it takes, and the head is then looked at
- * anew. Only a head that is read and names another start, or is gone, ends it, once.
+ * anew. Only a head that is read and names another start, or is lost, ends it, once.
  *
  * <p>One thread of its own does all requests, one after the other. {@link #take} waits for it and
  * may be called once; {@link #close} by any thread. The callback is called by that thread and must

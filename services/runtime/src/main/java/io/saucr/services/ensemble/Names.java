@@ -42,8 +42,9 @@ public final class Names implements AutoCloseable {
     }
 
     /**
-     * Which head a service has, whoever holds it: one that was made at another place, or in another
-     * ensemble, is another. Empty where none was seen. By the thread of the names, in a callback.
+     * Which head a service has, no matter who holds it: one that was made at another place, or in
+     * another ensemble, is another. Empty where none was seen. By the thread of the names, in a
+     * callback.
      */
     public Optional<String> head(String path) {
         return watch.head(path);

@@ -106,7 +106,7 @@ public final class StandbyOrder implements AutoCloseable {
     }
 
     /**
-     * Asks whoever is in office to show that he lives: he writes the head anew then.
+     * Asks the primary to show that he lives: he writes the head anew then.
      *
      * @throws IOException where the ensemble does not answer or refuses
      */

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What one member says to another. Each is checked when it is made, whoever makes it, so that what
+ * What one member says to another. Each is checked when it is made, by any code, so that what
  * cannot be sent is refused here, and what was received is whole. Immutable.
  */
 public sealed interface MemberFrame {
@@ -61,8 +61,8 @@ public sealed interface MemberFrame {
     /**
      * A segment, whole.
      *
-     * @param bytes its encoding, up to {@link #SEGMENT_BYTES}, read-only; whoever made the frame
-     *     changes them no more
+     * @param bytes its encoding, up to {@link #SEGMENT_BYTES}, read-only; the one that made the
+     *     frame changes them no more
      */
     record Segment(ByteBuffer bytes) implements MemberFrame {
 
@@ -101,8 +101,8 @@ public sealed interface MemberFrame {
     /**
      * The next part of the base that began last.
      *
-     * @param bytes 1 to {@link #BASE_PART_BYTES}, read-only; whoever made the frame changes them no
-     *     more
+     * @param bytes 1 to {@link #BASE_PART_BYTES}, read-only; the one that made the frame changes
+     *     them no more
      */
     record BasePart(ByteBuffer bytes) implements MemberFrame {
 

@@ -53,7 +53,7 @@ public final class ProtectionMove {
     /** A primary that is asked to show its head has so long to do it. */
     private static final Duration ANSWER = Duration.ofSeconds(1);
 
-    /** So often it looks whether a process that was stopped is gone. */
+    /** So often it looks whether a process that was stopped has ended. */
     private static final Duration LOOK = Duration.ofMillis(200);
 
     private static final int DIGEST_BYTES = 32;
@@ -329,7 +329,9 @@ public final class ProtectionMove {
         return !seen.found().announced().isEmpty() || seen.found().serves().isPresent();
     }
 
-    /** What a process said of itself goes with its session, after a kill only once that expires. */
+    /**
+     * What a process said about itself goes with its session, after a kill only once that expires.
+     */
     private long patience() {
         return System.nanoTime() + place.sessionTimeout().plus(ANSWER).toNanos();
     }

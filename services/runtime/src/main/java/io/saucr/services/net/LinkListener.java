@@ -28,7 +28,7 @@ public interface LinkListener {
     default void writable(Connection link) {}
 
     /**
-     * The link is gone, and frames sent on it may be lost. One that was dialled is dialled again.
+     * The link is closed, and frames sent on it may be lost. One that was dialled is dialled again.
      *
      * @param reason for people: who did what, and what to do about it
      */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Turns that no segment holds yet, in order. The turn thread adds, between turns; whoever cuts
+ * Turns that no segment holds yet, in order. The turn thread adds, between turns; the one that cuts
  * takes all at once, in constant time, so a segment holds whole turns (C1). What they changed is
  * joined as they come: of a value that is written again and again the newest is kept. Any thread.
  */
@@ -47,7 +47,7 @@ final class Batches implements Uncut {
     private boolean closed;
     private long bytes;
 
-    /** Of how many turns whoever cuts wants to be told, from 1. */
+    /** Of how many turns the one that cuts wants to be told, from 1. */
     private int enough = 1;
 
     /**

@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a member does while it is not in office: it keeps the primary's segments, has those applied
+ * What a member does while it is not primary: it keeps the primary's segments, has those applied
  * that the head names (C16), and does what {@link Standby} decides. The member's thread, apart from
  * what is said of others.
  */
@@ -39,7 +39,7 @@ final class Following {
     /** So long a member that follows may lack what the head names without a word to the log. */
     private static final long LACKS_MILLIS = 2_000;
 
-    /** So long whoever is in office may take to send what a member lacks. */
+    /** So long the primary may take to send what a member lacks. */
     private static final long LINK_MILLIS = 500;
 
     private static final long LOAD_AGAIN_MILLIS = 200;
@@ -66,7 +66,7 @@ final class Following {
         /** Whether the state is as of this segment, or will be in a moment. */
         boolean isWarm(SegmentId upTo);
 
-        /** This member is in office. */
+        /** This member is primary. */
         void inOffice(StandbyHead head, int version);
 
         /** This member must not continue. */

@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One member of a service with standbys: a standby, then perhaps the primary, then a standby again.
  * Everything of it happens on one thread, but the writing of its folder and the turns. Each time
- * that it begins to follow it begins a life, whose state is filled until it is in office or over.
+ * that it begins to follow it begins a life, whose state is filled until it is primary or over.
  */
 final class Member
         implements StandbyNode.Listener,
@@ -406,7 +406,7 @@ final class Member
                 head.segment(),
                 head.turn());
         following = null;
-        // No head will ever name what is above: whoever could have is fenced (C16).
+        // No head will ever name what is above: the one that could have is fenced (C16).
         store.then(into -> into.dropAfter(head.segment().number()));
         serving =
                 new Serving(

@@ -27,14 +27,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The order that accepts a loss (C17). In this sequence: the folder is opened, as a start does;
- * whoever is in office is asked to show it, and has time to; the head and who is there are looked
- * at; all that is to count is read and checked; the head is replaced on the version that was seen,
- * which is the one step that counts. The folder is left as it is: its next start follows the head.
+ * The order that accepts a loss (C17). In this sequence: the folder is opened, as a start does; the
+ * primary is asked to show it, and has time to; the head and who is there are looked at; all that
+ * is to count is read and checked; the head is replaced on the version that was seen, which is the
+ * one step that counts. The folder is left as it is: its next start follows the head.
  */
 public final class MemberLoss implements DataLoss {
 
-    /** So long whoever is in office has to write the head anew: five times what standbys wait. */
+    /** So long the primary has to write the head anew: five times what standbys wait. */
     private static final Duration ANSWER = Duration.ofSeconds(1);
 
     private final Disk disk;
@@ -74,7 +74,7 @@ public final class MemberLoss implements DataLoss {
         return new StandbyOrder(StandbyService.servicePath(place));
     }
 
-    /** What was seen, which nobody in office has changed for a while. */
+    /** What was seen, which no primary has changed for a while. */
     private Seen look(MemberFolder folder, StandbyOrder order)
             throws IOException, InterruptedException {
         Seen before = order.seen();

@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A turn is final once the head names a segment that holds it. One life of a member: first a
  * standby, whose {@link #recover} applies what the head names as it comes (C16) and returns once
- * the member is in office; then the primary.
+ * the member is primary; then the primary.
  *
  * <p>{@link #recover} and {@link #confirm} belong to the thread that opens the turns, {@link #done}
  * to the turn thread; the member's thread tells what happens.
@@ -77,7 +77,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         /** So long replies may leave before the head covers them (C9); 0 where they wait. */
         long leaseMillis();
 
-        /** Since when this member was in office for certain; empty where it is not (C9). */
+        /** Since when this member was primary for certain; empty where it is not (C9). */
         OptionalLong officeSince();
     }
 
@@ -99,7 +99,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         record End(String reason) implements Order {}
     }
 
-    /** The life ended before the member was in office. */
+    /** The life ended before the member was primary. */
     static final class EndedException extends IOException {
 
         private static final long serialVersionUID = 1L;
@@ -198,7 +198,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         orders.add(new Order.Apply(upTo));
     }
 
-    /** The member is in office: recovery ends with the segment that the head names. */
+    /** The member is primary: recovery ends with the segment that the head names. */
     void takeOffice(StandbyHead with) {
         orders.add(new Order.TakeOffice(with));
     }
@@ -215,7 +215,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
 
     /**
      * Whether no base is of this birth yet: members that come after the next accepted loss take no
-     * older one (C17). In office.
+     * older one (C17). As primary.
      */
     boolean needsBase() {
         return head.replaces()
@@ -309,7 +309,7 @@ final class Replicated implements Guard, Guard.Folding, Guard.Room {
         return new Traits(birth, true, true, member.leaseMillis(), true);
     }
 
-    /** The start that is in office. */
+    /** The start that is primary. */
     Incarnation incarnation() {
         return head.holder();
     }

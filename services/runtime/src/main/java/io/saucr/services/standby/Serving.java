@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a member does while it is in office: it cuts segments, stores them and sends them to its
+ * What a member does while it is primary: it cuts segments, stores them and sends them to its
  * standbys at the same time, and does with the head what {@link Primary} decides. The member's
  * thread, apart from what is said of others.
  */
@@ -468,7 +468,7 @@ final class Serving {
         officeMillis = core.officeSince().orElse(NONE);
     }
 
-    /** Since when it was in office for certain; empty where it is not (C9). Any thread. */
+    /** Since when it was primary for certain; empty where it is not (C9). Any thread. */
     OptionalLong officeSince() {
         long since = officeMillis;
         return over || since == NONE ? OptionalLong.empty() : OptionalLong.of(since);

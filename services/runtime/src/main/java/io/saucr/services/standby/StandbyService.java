@@ -37,8 +37,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A service of which this process is one member: its folder, its links with other members, its
- * place in the ensemble, and one {@link Engine} after the other while it is in office. One thread
- * decides, one writes the folder, one opens and ends terms; in office those of the term come on
+ * place in the ensemble, and one {@link Engine} after the other while it is primary. One thread
+ * decides, one writes the folder, one opens and ends terms; as primary those of the term come on
  * top.
  */
 public final class StandbyService implements RunningService {
@@ -94,7 +94,7 @@ public final class StandbyService implements RunningService {
     }
 
     /**
-     * Starts a member; returns once the head was read, and this member follows or is in office.
+     * Starts a member; returns once the head was read, and this member follows or is primary.
      *
      * @throws IOException where folder, port or keys cannot be used; says what to do
      * @throws ServiceException where the head is not for this folder; says why, and what to do

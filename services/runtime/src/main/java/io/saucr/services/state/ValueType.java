@@ -89,7 +89,7 @@ abstract sealed class ValueType
         return Long.rotateLeft((hash ^ part) * 0x9E3779B97F4A7C15L, 29);
     }
 
-    /** As a plain hash of a text can be chosen by whoever chooses the text. */
+    /** As a plain hash of a text can be chosen by the one that chooses the text. */
     static long mix(long hash, String text) {
         long mixed = mix(hash, text.length());
         for (int index = 0; index < text.length(); index++) {

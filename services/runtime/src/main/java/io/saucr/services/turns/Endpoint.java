@@ -5,17 +5,17 @@ import io.saucr.services.core.Frame;
 import io.saucr.services.core.Link;
 
 /**
- * One end of links, a service or a client with a birth, whoever moves the frames and the time: the
- * threads and sockets of a process, or a test kit. All calls on one thread at a time, {@link
- * #begin} first; whatever one throws must end the process, as the end may then disagree with its
- * own record.
+ * One end of links, a service or a client with a birth, for any code that moves the frames and the
+ * time: the threads and sockets of a process, or a test kit. All calls on one thread at a time,
+ * {@link #begin} first; whatever one throws must end the process, as the end may then disagree with
+ * its own record.
  */
 public interface Endpoint extends TurnLoop.Steps {
 
     /** Where that goes which leaves. On the endpoint's thread; must not block. */
     interface Border {
 
-        /** Sends, at the latest with {@link #flush}, or drops where the link is gone. */
+        /** Sends, at the latest with {@link #flush}, or drops where the link is closed. */
         void send(Link link, Frame frame);
 
         /**
@@ -53,6 +53,6 @@ public interface Endpoint extends TurnLoop.Steps {
     /** A frame came over a link. */
     void frame(Link link, Frame frame);
 
-    /** A link is gone. */
+    /** A link is closed. */
     void linkDown(Link link);
 }

@@ -34,7 +34,7 @@ import java.util.TreeMap;
 public record FolderContents(
         FolderReader files, Kind kind, long turn, List<Change> changes, Optional<String> unread) {
 
-    /** A running process may change files under the eyes of whoever reads them. */
+    /** A running process may change files under the eyes of the one that reads them. */
     private static final int TRIES = 5;
 
     /** The first byte of a turn's CBOR: an array. Records of once clients begin with less. */

@@ -71,7 +71,7 @@ public interface Guard extends AutoCloseable {
     void done(Done turn);
 
     /**
-     * Proves that this start is in office, by what begins after this, and says so by {@link
+     * Proves that this start is primary, by what begins after this, and says so by {@link
      * Listener#moved}. Returns at once. Turn thread; only where {@link Traits#provesReads}.
      *
      * @param read the newest that is to be proven; rising
@@ -81,7 +81,7 @@ public interface Guard extends AutoCloseable {
     }
 
     /**
-     * Since when this start was in office for certain, by the steady clock in ms; empty before that
+     * Since when this start was primary for certain, by the steady clock in ms; empty before that
      * is known, and once it is out of office (C9). Any thread.
      */
     default OptionalLong officeSince() {

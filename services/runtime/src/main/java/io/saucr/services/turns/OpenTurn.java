@@ -80,7 +80,7 @@ public final class OpenTurn implements Turn {
         void ask(Sent sent, Questions.Question question);
 
         /**
-         * Whether one of the two generations is gone, to which the caller's number belongs (K11).
+         * Whether one of the two generations is lost, to which the caller's number belongs (K11).
          */
         boolean isOver(Caller caller);
     }

@@ -123,7 +123,7 @@ public final class OwnWrites implements AutoCloseable {
         if (turns.onceNotes().isEmpty()) {
             return builder.folder(place.folder().resolve(folder(birth))).open();
         }
-        // An order replaced each of them, and whoever it left behind may not have written yet.
+        // An order replaced each of them, and the one that it left behind may not have written yet.
         turns.core().report().replaced().forEach(builder::insteadOf);
         return builder.log(
                         new StateLog(

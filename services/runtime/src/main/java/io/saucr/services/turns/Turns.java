@@ -1051,7 +1051,7 @@ public final class Turns implements Endpoint, OutputCalls.Maker {
         measures.failed();
         LOG.warn("{}: a handler of {} failed", name, input.body().type(), e);
         String whole = e.getClass().getSimpleName() + ": " + e.getMessage();
-        // It is kept and sent: whoever wants all of it looks into the log.
+        // It is kept and sent: the one that wants all of it looks into the log.
         String reason = whole.substring(0, Math.min(whole.length(), LONGEST_REASON));
         recording.perform(core.failed(reason, clock.get()));
     }

@@ -115,7 +115,7 @@ abstract class Node implements WireEnd {
         world.cutAll(this);
     }
 
-    /** What its process had in memory is gone. */
+    /** What its process had in memory is lost. */
     void over() {
         endpoint = null;
         reached.clear();

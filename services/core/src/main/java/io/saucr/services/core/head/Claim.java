@@ -145,7 +145,7 @@ public final class Claim {
     /**
      * What to do while the service runs, now that its head has changed or was looked at again.
      *
-     * @param seen what the znode holds; empty where it is gone
+     * @param seen what the znode holds; empty where it does not exist
      * @return {@link Decision.Taken} where this start still holds it, else {@link Decision.Refuse}:
      *     the process has to halt
      */

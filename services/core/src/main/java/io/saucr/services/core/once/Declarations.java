@@ -31,8 +31,8 @@ import java.util.TreeMap;
  * REFUSED   the ensemble refuses it; looked at again with the next session
  * </pre>
  *
- * <p>Whoever drives it does the actions in their order and answers each once. Used by the thread of
- * the {@link MarkerChain}.
+ * <p>The code that drives it does the actions in their order and answers each once. Used by the
+ * thread of the {@link MarkerChain}.
  */
 public class Declarations {
 
@@ -67,7 +67,7 @@ public class Declarations {
         /** Call {@link MarkerChain#disturbed}. */
         record ReplaceMarker() implements Action {}
 
-        /** Tell whoever declared it; each change once. */
+        /** Tell the one that declared it; each change once. */
         record Report(String path, Standing standing) implements Action {}
     }
 

@@ -35,8 +35,8 @@ import java.util.TreeSet;
  * STOPPED    for ever
  * </pre>
  *
- * <p>Whoever drives it writes an operation to its journal before {@link #submitted}, says what is
- * forced, does the steps in their order, and answers each once. Used by one thread.
+ * <p>The code that drives it writes an operation to its journal before {@link #submitted}, says
+ * what is forced, does the steps in their order, and answers each once. Used by one thread.
  */
 public class MarkerChain {
 

@@ -1,6 +1,6 @@
 package io.saucr.services.core.once;
 
-/** What a {@link MarkerChain} asks of whoever drives it, in the order in which it says so. */
+/** What a {@link MarkerChain} asks of the code that drives it, in the order in which it says so. */
 public sealed interface Step {
 
     /**
@@ -95,7 +95,7 @@ public sealed interface Step {
         record Created(String name) implements Outcome {}
 
         /**
-         * A sequential create happened; its child is gone by now, and its name is not known (E6).
+         * A sequential create happened; its child no longer exists, and its name is not known (E6).
          */
         record CreatedNameUnknown() implements Outcome {}
 

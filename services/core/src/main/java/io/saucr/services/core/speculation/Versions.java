@@ -268,7 +268,7 @@ public final class Versions {
         return passed ? above.stream().filter(it -> it.version() <= forced).toList() : List.of();
     }
 
-    /** All that this member says of itself to a coordinator (D9). */
+    /** All that this member says about itself to a coordinator (D9). */
     public Listing listing() {
         if (!passed) {
             throw new IllegalStateException("the passage to world " + world + " is not on disk");

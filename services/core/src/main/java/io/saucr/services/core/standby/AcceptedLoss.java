@@ -36,7 +36,7 @@ public final class AcceptedLoss {
      * What the ensemble says.
      *
      * @param version of the znode that holds the head
-     * @param serves where a process says that it is in office; empty where none does
+     * @param serves where a process says that it is primary; empty where none does
      * @param announced members whose processes are there, with their addresses
      */
     public record Found(

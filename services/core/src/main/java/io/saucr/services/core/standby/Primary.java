@@ -9,10 +9,10 @@ import java.util.OptionalLong;
 import java.util.SortedSet;
 
 /**
- * Decides what the member in office does with its head: which segment it names when (C3, C5, C15),
- * what a write came to whose outcome nobody knows (C13), when a read is proven (C8), who counts as
- * a copy, when it continues alone, and when it was deposed. No I/O, no threads, no clock: the
- * member's thread drives it, and so do simulator and model.
+ * Decides what the primary does with its head: which segment it names when (C3, C5, C15), what a
+ * write came to whose outcome nobody knows (C13), when a read is proven (C8), who counts as a copy,
+ * when it continues alone, and when it was deposed. No I/O, no threads, no clock: the member's
+ * thread drives it, and so do simulator and model.
  *
  * <p>One write or read of the head is under way at any time, and a check may be, which a write does
  * not wait for: it changes nothing. Whatever returns actions: do them at once, in their order;
@@ -59,7 +59,7 @@ public final class Primary {
             this(copies, strict, fast, silentMillis, lateMillis, 0);
         }
 
-        /** So often it is looked whether it is in office still: a lease is kept, too. */
+        /** So often it is looked whether it is still primary: a lease is kept, too. */
         long lookMillis() {
             return leaseMillis == 0
                     ? LOOK_MILLIS
@@ -82,10 +82,10 @@ public final class Primary {
         /** The head names this segment: all turns up to this one are final. Rising. */
         record Named(SegmentId segment, long turn) implements Action {}
 
-        /** This member was in office after reads up to this one came in (C8). Rising. */
+        /** This member was primary after reads up to this one came in (C8). Rising. */
         record Proven(long read) implements Action {}
 
-        /** The member that was to take over is gone, silent or late: this one stays in office. */
+        /** The member that was to take over is lost, silent or late: this one remains primary. */
         record NotHanded(String member) implements Action {}
 
         /** The head names a successor, who takes over: this member is out of office. */
@@ -101,8 +101,8 @@ public final class Primary {
     }
 
     /**
-     * So often it looks whether it is in office still, where nothing else tells: who was deposed
-     * and has nothing to write would never follow its successor.
+     * So often it looks whether it is still primary, where nothing else tells: who was deposed and
+     * has nothing to write would never follow its successor.
      */
     private static final long LOOK_MILLIS = 1_000;
 
@@ -151,7 +151,7 @@ public final class Primary {
     /** Since when the oldest read that is not proven waits, at most. */
     private long askedMillis;
 
-    /** When it was in office for the last time that it knows of. */
+    /** When it was primary for the last time that it knows of. */
     private long confirmedMillis = Long.MAX_VALUE;
 
     /** When the last request began that proved the office; without one so far none does (C9). */
@@ -233,7 +233,7 @@ public final class Primary {
         copies.linked(other, nowMillis);
     }
 
-    /** Its link is gone. */
+    /** Its link is closed. */
     public List<Action> unlinked(String other, long nowMillis) {
         copies.unlinked(other);
         return advance(nowMillis);
@@ -541,7 +541,7 @@ public final class Primary {
     }
 
     /**
-     * Since when this member was in office for certain, by what was done and not just asked for: a
+     * Since when this member was primary for certain, by what was done and not just asked for: a
      * write or check that began then (C9). Empty before the first one.
      */
     public OptionalLong officeSince() {

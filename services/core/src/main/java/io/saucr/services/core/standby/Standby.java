@@ -11,7 +11,7 @@ import java.util.OptionalLong;
 import java.util.TreeSet;
 
 /**
- * Decides what a member does that is not in office: whom it follows, which segments it keeps (C16),
+ * Decides what a member does that is not primary: whom it follows, which segments it keeps (C16),
  * whom it suspects, and when it takes over (C6). It may be hasty, as the head fences: a false
  * suspicion costs a failover, never consistency. No I/O, no threads, no clock: the member's thread
  * drives it, and so do simulator and model.
@@ -91,7 +91,7 @@ public final class Standby {
          */
         record Fetch(StandbyHead head) implements Action {}
 
-        /** In office: what is above that segment is dropped, then turns are taken. */
+        /** As primary: what is above that segment is dropped, then turns are taken. */
         record InOffice(StandbyHead head, int version) implements Action {}
 
         /** The member must stop; the reason says what is where and what to do. */
@@ -167,7 +167,7 @@ public final class Standby {
      *
      * @param member this one's name, 16 hex digits
      * @param nonce of this process
-     * @param at where this member would be reached in office
+     * @param at where this member would be reached as primary
      * @param chain what it has
      * @param newGeneration drawn at random, for the first head of a service
      * @param lanes what replays here (X17); empty if segments are turns
@@ -243,7 +243,7 @@ public final class Standby {
         waiting = 0;
     }
 
-    /** It is gone, or says that it is not in office. */
+    /** It is lost, or says that it is not primary. */
     public List<Action> unlinked(long nowMillis) {
         linked = false;
         readAgain = true;
@@ -332,7 +332,7 @@ public final class Standby {
         return List.of();
     }
 
-    /** The head was written: this member is in office. */
+    /** The head was written: this member is primary. */
     public List<Action> took(int newVersion) {
         if (phase != Phase.TAKING) {
             throw new IllegalStateException("no head was written, but " + phase);

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the znode {@code head} of a service with standbys says: who is in office, and up to which
+ * What the znode {@code head} of a service with standbys says: who is primary, and up to which
  * segment everything is final (C3, C5). Text of one line, so that an operator can read it with any
  * client. Immutable.
  *

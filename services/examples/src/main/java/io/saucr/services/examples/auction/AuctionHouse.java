@@ -26,7 +26,7 @@ public final class AuctionHouse implements Service {
     /** Somebody wants it. */
     public record Bid(String item, String buyer, long cents) {}
 
-    /** To whoever offered or bid: that counts now. */
+    /** To the one that offered or bid: that counts now. */
     public record Noted(String item) {}
 
     /** Bids for the item end. */

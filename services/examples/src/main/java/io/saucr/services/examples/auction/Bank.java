@@ -14,7 +14,7 @@ public final class Bank implements Service {
     /** Somebody brings money; what is there already stays. */
     public record Deposit(String owner, long cents) {}
 
-    /** To whoever brought it. */
+    /** To the one that brought it. */
     public record Deposited(String owner) {}
 
     /** Move the price of an item. */

@@ -36,10 +36,13 @@ public final class Counter implements Service {
         }
     }
 
-    /** To whoever wished it: the number is as large as that. */
+    /** To the one that wished it: the number is as large as that. */
     public record Reached(long number) {}
 
-    /** To whoever wished it of a service that counts already, or that is the second of its pair. */
+    /**
+     * To the one that wished it of a service that counts already, or that is the second of its
+     * pair.
+     */
     public record Refused(String why) {}
 
     /** From one to the other. */

@@ -33,7 +33,7 @@ public final class DhtNode implements Service {
     public record Get(String key) {}
 
     /**
-     * What a key has: to whoever asked or put.
+     * What a key has: to the one that asked or put.
      *
      * @param value or null where the key has none
      * @param puts how often the key was put so far; a put that was carried out twice would show

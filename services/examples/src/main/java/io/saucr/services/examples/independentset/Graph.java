@@ -10,8 +10,8 @@ import java.util.TreeSet;
  * A random graph that everybody makes for himself from three numbers, and an order of its vertices
  * that is as random. Immutable.
  *
- * <p>One set is the right one: whoever comes first in the order among its neighbours is in, its
- * neighbours are out, and so on with the rest (Luby's algorithm with priorities that are drawn
+ * <p>One set is the right one: the one that comes first in the order among its neighbours is in,
+ * its neighbours are out, and so on with the rest (Luby's algorithm with priorities that are drawn
  * once). It depends on nothing else, so that a run with crashes can be compared with one without.
  *
  * @param vertices from 1 to 10 million, numbered from 0

@@ -53,10 +53,10 @@ public final class Part implements Service {
     /** Finds the set of this graph; for part 0, which tells the others. */
     public record Solve(Graph graph) {}
 
-    /** To whoever asked: so large is the set, and this is its digest. */
+    /** To the one that asked: so large is the set, and this is its digest. */
     public record Solved(int size, long digest) {}
 
-    /** To whoever asked for what cannot be. */
+    /** To the one that asked for what cannot be. */
     public record Refused(String why) {}
 
     /** From part 0 to all: this is the graph. */

@@ -57,7 +57,7 @@ public final class CacheService implements Service {
         EXISTS,
         /** There is no such item. */
         NOT_FOUND,
-        /** The item is gone. */
+        /** The item no longer exists. */
         DELETED,
         /** The item is not a number. */
         NO_NUMBER

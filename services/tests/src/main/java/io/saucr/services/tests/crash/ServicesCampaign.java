@@ -245,7 +245,7 @@ public final class ServicesCampaign implements Callable<Integer> {
                 world.launch(each);
             }
         }
-        // Whoever was killed while it started would never get further.
+        // The one that was killed while it started would never get further.
         world.members().forEach(world::awaitStarted);
         goOn(world);
     }

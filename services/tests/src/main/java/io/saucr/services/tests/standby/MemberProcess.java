@@ -98,7 +98,7 @@ public final class MemberProcess implements AutoCloseable {
         return Statuses.parse(rest(process.ask("status", "status ")));
     }
 
-    /** Whether it is in office. */
+    /** Whether it is primary. */
     public boolean isPrimary() {
         return "primary".equals(status().get("role"));
     }

@@ -124,7 +124,7 @@ final class StandbyMachines implements AutoCloseable {
                 .collect(Collectors.toMap(each -> each, StandbyMachines::status));
     }
 
-    /** The member in office; waits for one. */
+    /** The primary; waits for one. */
     Member primary() throws InterruptedException {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (true) {

@@ -25,8 +25,8 @@ final class Statuses {
     }
 
     /**
-     * The member in office: of those that say so, the one of the newest epoch. One that was cut off
-     * or stood still learns of its successor only once it is asked to commit.
+     * The primary: of those that say so, the one of the newest epoch. One that was cut off or stood
+     * still learns of its successor only once it is asked to commit.
      *
      * @param statuses of members, by whatever stands for them
      */
@@ -42,7 +42,7 @@ final class Statuses {
     }
 
     /**
-     * Whether one is in office and has so many standbys, each with all segments, on its disk and in
+     * Whether one is primary and has so many standbys, each with all segments, on its disk and in
      * its state, and the head says so.
      */
     static <M> boolean areReady(Map<M, Map<String, String>> statuses, int standbys) {
