@@ -143,7 +143,7 @@ abstract class OnceStops {
         try (OnceClient client = open()) {
             create(client, "/a", "/b", "/c");
             session.delete(marker(), -1);
-            assertThat(reasonOfStop(client, "/d")).contains("bank", "gone", "3");
+            assertThat(reasonOfStop(client, "/d")).contains("bank", "missing", "3");
             assertThat(session.getChildren(MARKERS, false)).isEmpty();
         }
     }
@@ -155,7 +155,7 @@ abstract class OnceStops {
         }
         session.delete(marker(), -1);
         try (OnceClient client = open()) {
-            assertThat(reasonOfStop(client, "/d")).contains("bank", "gone", "3");
+            assertThat(reasonOfStop(client, "/d")).contains("bank", "missing", "3");
             assertThat(session.getChildren(MARKERS, false)).isEmpty();
         }
     }
@@ -169,7 +169,7 @@ abstract class OnceStops {
         session.delete(MARKERS, -1);
         session.delete("/once", -1);
         try (OnceClient client = open()) {
-            assertThat(reasonOfStop(client, "/d")).contains("bank", "gone", "1");
+            assertThat(reasonOfStop(client, "/d")).contains("bank", "missing", "1");
             assertThat(session.exists("/once", false)).isNull();
         }
     }
