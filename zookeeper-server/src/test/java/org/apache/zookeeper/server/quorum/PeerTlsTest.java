@@ -682,8 +682,8 @@ class PeerTlsTest {
 
         private final ByteArrayOutputStream answered = new ByteArrayOutputStream();
 
-        /** How many more bytes pass; then the connection ends. */
-        private final AtomicInteger passes = new AtomicInteger(Integer.MAX_VALUE);
+        /** So many bytes of the one who connected pass; then nothing more of it does. */
+        private final AtomicInteger end = new AtomicInteger(Integer.MAX_VALUE);
 
         /** Whether the last byte of what the one who connected sends is another one. */
         private final AtomicBoolean spoils = new AtomicBoolean();
@@ -706,15 +706,17 @@ class PeerTlsTest {
             byte[] piece = new byte[100_000];
             int count = from.getInputStream().read(piece);
             while (count > 0) {
+                int before;
                 synchronized (this) {
+                    before = seen.size();
                     seen.write(piece, 0, count);
                 }
                 if (spoils.get() && seen == sent) {
                     piece[count - 1] ^= 1;
                 }
-                int passed = Math.min(count, passes.get());
-                into.getOutputStream().write(piece, 0, passed);
-                if (passes.addAndGet(-count) <= 0) {
+                int left = seen == sent ? end.get() - before : count;
+                into.getOutputStream().write(piece, 0, Math.max(0, Math.min(count, left)));
+                if (left < count) {
                     break;
                 }
                 count = from.getInputStream().read(piece);
@@ -825,7 +827,7 @@ class PeerTlsTest {
         peer.getOutputStream().write(1);
         Socket socket = accept.get();
         if (how.equals("cut")) {
-            wire.passes.set(50);
+            wire.end.set(wire.size() + 50);
         } else {
             wire.spoils.set(true);
         }
