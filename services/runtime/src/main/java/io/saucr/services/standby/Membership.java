@@ -364,13 +364,13 @@ final class Membership {
     }
 
     /**
-     * Has another member take over. Requests begin until it is ready.
+     * Has another member take over. Requests begin until it is ready. One thread at a time.
      *
      * @param to the member; empty for any
      * @throws IllegalArgumentException if that one is not ready; says which are
      * @throws ServiceException if the successor did not come
      */
-    synchronized void handOver(Optional<String> to, Held held) throws InterruptedException {
+    void handOver(Optional<String> to, Held held) throws InterruptedException {
         CompletableFuture<Void> done = new CompletableFuture<>();
         handing = done;
         boolean handed = false;

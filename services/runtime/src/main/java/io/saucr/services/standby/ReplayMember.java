@@ -632,7 +632,7 @@ final class ReplayMember implements AutoCloseable {
      * @throws IllegalArgumentException if that one is not ready; says which are
      * @throws ServiceException if this member is not primary, or the successor did not come
      */
-    void handOver(Optional<String> to) throws InterruptedException {
+    synchronized void handOver(Optional<String> to) throws InterruptedException {
         ReplayedLanes lanes =
                 serving.orElseThrow(
                         () ->

@@ -419,7 +419,7 @@ public final class StandbyService implements RunningService {
     }
 
     @Override
-    public void handOver(Optional<String> to) {
+    public synchronized void handOver(Optional<String> to) {
         Engine now = inOffice();
         try {
             membership.handOver(
