@@ -151,6 +151,7 @@ public sealed interface Protection {
             int lanes)
             implements Protection {
 
+        private static final int MOST_COPIES = 9;
         private static final Duration SHORTEST = Duration.ofMillis(1);
         private static final Duration LONGEST = Duration.ofSeconds(10);
         private static final Duration LONGEST_LEASE = Duration.ofMinutes(1);
@@ -303,13 +304,10 @@ public sealed interface Protection {
     /** At most so many handlers run in parallel. */
     int MOST_LANES = 64;
 
-    /** At most so many members sync a segment before what it holds is final. */
-    int MOST_COPIES = 9;
-
     private static void checkCopies(int copies, boolean inMemory) {
-        if (copies < 1 || copies > MOST_COPIES) {
+        if (copies < 1 || copies > Standby.MOST_COPIES) {
             throw new IllegalArgumentException(
-                    "copies are from 1 to " + MOST_COPIES + ", not " + copies);
+                    "copies are from 1 to " + Standby.MOST_COPIES + ", not " + copies);
         }
         if (inMemory && copies < 2) {
             throw new IllegalArgumentException(
