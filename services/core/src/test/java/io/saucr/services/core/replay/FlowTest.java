@@ -37,12 +37,18 @@ class FlowTest {
         assertThat(flow.fastestMillisBehind(60_000)).isZero();
     }
 
-    @Test
-    void x16AFollowerThatCatchesUpOrReplaysNothingHoldsNothingBack() {
+    /** The head named segments 1 to 5, one each second. */
+    private static FlowControl fiveNamed() {
         FlowControl flow = new FlowControl(0);
         for (long segment = 1; segment <= 5; segment++) {
             flow.named(segment, 1_000 * segment);
         }
+        return flow;
+    }
+
+    @Test
+    void x16AFollowerThatCatchesUpOrReplaysNothingHoldsNothingBack() {
+        FlowControl flow = fiveNamed();
         flow.replayed("new", 1, 9_000);
         assertThat(flow.fastestMillisBehind(9_000)).as("it was never warm").isZero();
         flow.replayed("new", 5, 9_100);
@@ -54,10 +60,7 @@ class FlowTest {
 
     @Test
     void x16AFollowerThatIsFarBehindDoesNotCountThoughTimesAreForgotten() {
-        FlowControl flow = new FlowControl(0);
-        for (long segment = 1; segment <= 5; segment++) {
-            flow.named(segment, 1_000 * segment);
-        }
+        FlowControl flow = fiveNamed();
         flow.replayed("fast", 5, 5_000);
         flow.replayed("slow", 1, 5_000);
         flow.silent("fast");
