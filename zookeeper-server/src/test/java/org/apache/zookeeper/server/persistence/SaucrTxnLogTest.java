@@ -41,7 +41,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The log's files beside Apache's, and its markers beside what it acked (R3, R10 to R14). */
 class SaucrTxnLogTest {
     private static final long FIRST = 0x1_0000_0001L;
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int FLUSHED_WRITES = 150;
     private static final String NEVER = "1h";
     private static final ProposalTag FAST =
@@ -394,10 +393,10 @@ class SaucrTxnLogTest {
     void r11TheBackgroundForcesAndMarksNothing() throws Exception {
         open("10ms", NEVER);
         write(FIRST, FAST);
-        PatientWaits.await().atMost(PATIENCE).until(() -> metrics.forces() > 0);
+        PatientWaits.await().until(() -> metrics.forces() > 0);
         write(FIRST + 1, FAST);
         long forces = metrics.forces();
-        PatientWaits.await().atMost(PATIENCE).until(() -> metrics.forces() > forces);
+        PatientWaits.await().until(() -> metrics.forces() > forces);
         assertThat(metrics.flushes()).isZero();
         assertThat(onDisk().crashedInFastMode()).isTrue();
         assertThat(onDisk().fastSwitch()).isEqualTo(FIRST);
@@ -407,7 +406,7 @@ class SaucrTxnLogTest {
     void r13AnIdleLogIsMarkedAndTheNextFastEntryIsTheFirstOne() throws Exception {
         open(NEVER, "20ms");
         write(FIRST, FAST);
-        PatientWaits.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
+        PatientWaits.await().until(() -> log.claimsOnDisk());
         assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST);
         write(FIRST + 1, FAST);
         assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 1);
@@ -417,16 +416,16 @@ class SaucrTxnLogTest {
     void aLogThatSomebodyRemovesIsNoticedWhileItIsIdleAndWhileItIsWritten() throws Exception {
         open(NEVER, "20ms");
         write(FIRST, FAST);
-        PatientWaits.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
+        PatientWaits.await().until(() -> log.claimsOnDisk());
         assertThat(log.isRemoved()).isFalse();
         Files.delete(version().resolve(TxnLogFormat.fileName(FIRST)));
-        PatientWaits.await().atMost(PATIENCE).until(() -> log.isRemoved());
+        PatientWaits.await().until(() -> log.isRemoved());
 
         snapLog.close();
         open(NEVER, NEVER);
         write(FIRST + 1, FAST);
         Files.delete(version().resolve(TxnLogFormat.fileName(FIRST + 1)));
-        PatientWaits.await().atMost(PATIENCE).until(() -> log.isRemoved());
+        PatientWaits.await().until(() -> log.isRemoved());
         assertThat(exits).isEmpty();
     }
 
@@ -462,7 +461,7 @@ class SaucrTxnLogTest {
     void anIdleFlushIsCountedAndAnotherOneIsTold() throws Exception {
         open(NEVER, "20ms");
         write(FIRST, FAST);
-        PatientWaits.await().atMost(PATIENCE).until(() -> metrics.flushes() == 1);
+        PatientWaits.await().until(() -> metrics.flushes() == 1);
         assertThat(metrics.flushesByCause()).containsEntry("idle", 1L);
         assertThat(metrics.recentFlushes().all()).isEmpty();
 
@@ -495,7 +494,6 @@ class SaucrTxnLogTest {
     /** The thread of this log, when it is parked. */
     private Thread background() {
         return PatientWaits.await()
-                .atMost(PATIENCE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(1))
                 .until(
@@ -627,14 +625,14 @@ class SaucrTxnLogTest {
         openWithIdentity();
         write(FIRST, SLOW);
         write(FIRST + 1, SLOW);
-        PatientWaits.await().atMost(PATIENCE).until(() -> extent() == FIRST + 1);
+        PatientWaits.await().until(() -> extent() == FIRST + 1);
         write(FIRST + 2, SLOW);
-        PatientWaits.await().atMost(PATIENCE).until(() -> extent() == FIRST + 2);
+        PatientWaits.await().until(() -> extent() == FIRST + 2);
         assertThat(onDisk().latestOnDisk()).isZero();
         assertThat(log.truncate(FIRST)).isTrue();
         assertThat(extent()).isEqualTo(FIRST);
         write(FIRST + 0x1_0000_0000L, SLOW);
-        PatientWaits.await().atMost(PATIENCE).until(() -> extent() == FIRST + 0x1_0000_0000L);
+        PatientWaits.await().until(() -> extent() == FIRST + 0x1_0000_0000L);
     }
 
     /** Else a file that is gone within a second would not be missed. */
@@ -700,7 +698,6 @@ class SaucrTxnLogTest {
             if (zxid % 10 == 0) {
                 // However busy the machine is, so often the flush has the time that it needs.
                 PatientWaits.await()
-                        .atMost(PATIENCE)
                         .pollDelay(Duration.ZERO)
                         .pollInterval(Duration.ofMillis(1))
                         .until(log::claimsOnDisk);
@@ -757,7 +754,7 @@ class SaucrTxnLogTest {
         log.rollLog();
         disk.refuseNext(MomentaryDisk.Operation.FORCE);
         write(FIRST + 1, FAST);
-        PatientWaits.await().atMost(PATIENCE).until(() -> !exits.isEmpty());
+        PatientWaits.await().until(() -> !exits.isEmpty());
         claimsNothingAndEnds(FIRST);
     }
 
