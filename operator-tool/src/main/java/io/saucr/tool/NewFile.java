@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 /**
  * A file, or a folder with files, that appears under its name when it is whole and on the disk, and
  * never in the place of something else. Until then it has a name of its own next to that one; if
- * the process is told to end meanwhile, that is removed. Used by one thread.
+ * the process gets a signal to end meanwhile, that is removed. Used by one thread.
  */
 final class NewFile implements Closeable {
     private static final int REMOVALS = 10;

@@ -392,7 +392,7 @@ public final class ModelCluster {
     }
 
     /**
-     * Of {@link #enabled(int, int[], boolean)}, what makes a leader change its mode next to its
+     * Of {@link #enabled(int, int[], boolean)}, what makes a leader change its mode apart from its
      * clients: orders, proposals that are held back, single heartbeats that are missed, pauses.
      */
     public int enabledForModes(int server, int[] steps) {

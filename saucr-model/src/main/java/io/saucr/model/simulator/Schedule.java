@@ -30,7 +30,7 @@ final class Schedule {
     /** For deaths and lost disks: a seed without them gives the same schedule as ever. */
     final Dice deaths = new Dice();
 
-    /** For what changes a leader's mode next to its clients. */
+    /** For what changes a leader's mode apart from its clients. */
     final Dice modes = new Dice();
 
     final Conditions conditions = new Conditions();

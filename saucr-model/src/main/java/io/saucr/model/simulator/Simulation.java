@@ -330,7 +330,7 @@ final class Simulation {
     }
 
     /**
-     * What changes a leader's mode next to its clients and who follows.
+     * What changes a leader's mode apart from its clients and who follows.
      *
      * @param drainsAlone whether nothing of it fails
      */

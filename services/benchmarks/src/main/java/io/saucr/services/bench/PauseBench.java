@@ -54,7 +54,10 @@ final class PauseBench implements Callable<Integer> {
     /** Beside what entries take. */
     private static final long LEAST_HEAP_MB = 192;
 
-    /** Of an entry next to its value, roughly: key, value and entry as objects, and its place. */
+    /**
+     * Of an entry in addition to its value, roughly: key, value and entry as objects, and its
+     * place.
+     */
     private static final int ENTRY_BYTES = 170;
 
     /** So much more than what lives a collector needs. */

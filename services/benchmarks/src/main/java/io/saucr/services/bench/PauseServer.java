@@ -79,8 +79,8 @@ final class PauseServer {
     /** The longest turn of each interval. The turn thread, apart from what is said. */
     private static final class Longest implements Measures {
 
-        private final Histogram longest =
-                new Histogram(MOST_NANOS, 3); // Guarded by its own monitor.
+        // Guarded by its own monitor.
+        private final Histogram longest = new Histogram(MOST_NANOS, 3);
         private long sinceNanos = System.nanoTime();
         private long most;
 
